@@ -15,7 +15,6 @@ from .pipeline.saving import save_pipeline
 from .pipeline.segmenter import CascadeSegmenter, make_segmenter
 from .pipeline.spans.confidences import confidence_of
 from .pipeline.spans.nbest import Segmentation
-from .pipeline.tokenizing import tokenize
 from .systems.dictionaries.candidates import Candidate, CandidateGenerator
 from .systems.dictionaries.linker import CascadeLinker, make_linker
 from .systems.ensembles.component import CascadeEnsemble, make_ensemble
@@ -28,6 +27,7 @@ from .tools.explaining.explanations import Contribution, EntityExplanation, Expl
 from .tools.explaining.hypotheses import Hypotheses, Hypothesis, joint_hypotheses
 from .tools.explaining.top_features import top_features
 from .tools.explaining.uncertainty import UncertainSentence, UncertainSpan, uncertainty
+from .tools.tokenizers.tokenizing import tokenize
 from .workflows.fit import Fitted, fit
 
 __all__ = [

@@ -126,8 +126,8 @@ def learn_unlabelled(
     from spacy_cascade.systems.unlabelled.reporting import as_json
     from spacy_cascade.systems.unlabelled.rounds import learn_unlabelled
     from spacy_cascade.systems.unlabelled.teachers import Method
+    from spacy_cascade.tools.recipes.settings import with_settings
     from spacy_cascade.workflows.jackknife import read_config
-    from spacy_cascade.workflows.settings import with_settings
 
     settings = with_settings(read_config(Path(config)), overrides)
     if clusters:

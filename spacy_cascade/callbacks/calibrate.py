@@ -20,8 +20,7 @@ from ..pipeline.progress import is_interrupted
 from ..pipeline.readers import examples_for
 from ..workflows.calibrate import Calibrated, temperatures
 from ..workflows.decoding import Decoding, decode_for_f1
-from ..workflows.own_scores import take_own_scores
-from ..workflows.reconfigure import Settings, reconfigured, with_settings
+from ..workflows.reconfigure import Settings, reconfigured, take_own_scores, with_settings
 
 NAME = "spacy_cascade.calibrate.v1"
 _SHARED = ["vocab", "tokenizer", "meta"]

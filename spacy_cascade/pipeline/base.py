@@ -30,13 +30,12 @@ from ..storage import model_file
 from ..trainers.base import Fit, Trainer
 from . import initializing, learning, saving, sizes
 from .batches import unchanging
+from .component import GoldReader, Origin
 from .corpus import GetExamples
-from .example_sums import Reads
-from .examples import Awaited, Corpus, Seen
+from .examples import Awaited, Corpus, Reads, Seen
 from .progress import is_interrupted
 from .reading import earlier_space, token_units
 from .settings import Cfg, PipelineReference, configure
-from .source import Origin
 from .spans.confidences import register_confidence
 
 _MAXIMUM_LEXEMES = 1 << 16
@@ -112,7 +111,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
 
     @property
     @abstractmethod
-    def gold(self) -> initializing.GoldReader:
+    def gold(self) -> GoldReader:
         """What it learns of examples; of components that have a trainer."""
 
     def reads(self) -> Reads:

@@ -41,8 +41,7 @@ class Outcomes:
 class HasConfidences(Protocol):
     """A component whose confidences depend on a temperature.
 
-    Its option `confidence` says whether it gives any. That is no part of the protocol: from Python
-    3.12 on, `isinstance` does not find attributes that `__getattr__` gives, as options are.
+    Its option `confidence` says whether it gives any.
     """
 
     def outcomes(self, examples: Sequence[Example]) -> Outcomes:

@@ -1,6 +1,7 @@
 """`cascade_classifier`: gives spans their types with a log-linear classifier."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,21 +9,16 @@ from spacy.language import Language
 from spacy.strings import get_string_id
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
-from thinc.api import Model
 
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Structure
-from ..losses.base import Loss
-from ..losses.margin import Hinge
-from ..penalties.base import Penalty
-from ..trainers.base import Trainer
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Texts
 from .base import CascadePipe
 from .calibration import Outcomes
-from .example_sums import Reads
+from .examples import Reads
+from .factories import component_factory
 from .initializing import read_examples
-from .missing_spans import warn_missing
 from .reading import read, span_units, untyped
 from .settings import Positive, Share, setting
 from .span_gold import SpanGold
@@ -40,89 +36,31 @@ from .spans.placing import (
 )
 from .spans.results import best_probabilities, check_thresholds, class_probabilities, thresholds_of
 from .spans.tables import SpanTable, join_tables, table_of
-from .spans.typed import TypedSpans, joint_confidences, typed_spans, write_typed
-from .spans.typed_candidates import KEPT, distinct_spans, typed_lists, write_types
-
-
-@Language.factory(
-    "cascade_classifier",
-    requires=["doc.spans"],
-    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
-    default_config={
-        "model": {
-            "@architectures": "spacy_cascade.SpanClassifier.v1",
-            "templates": {"@misc": "spacy_cascade.ClassificationTemplates.v1"},
-            "min_count": 5,
-        },
-        "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 6.0},
-        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.6325},
-        "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
-        "scorer": {"@scorers": "spacy_cascade.types_scorer.v1"},
-        "spans_key": "cascade",
-        "mention_labels": None,
-        "gold_key": None,
-        "gold_labels": None,
-        "reject": False,
-        "confidence": True,
-        "temperature": 1.0,
-        "threshold": 0.0,
-        "label_thresholds": {},
-        "set_ents": True,
-    },
-    default_score_weights={
-        "ents_f": 1.0,
-        "ents_p": 0.0,
-        "ents_r": 0.0,
-        "ents_per_type": None,
-        "types_acc": 0.0,
-    },
+from .spans.typed import (
+    KEPT,
+    TypedSpans,
+    distinct_spans,
+    joint_confidences,
+    typed_lists,
+    typed_spans,
+    write_typed,
+    write_types,
 )
-def make_classifier(
-    nlp: Language,
-    name: str,
-    model: Model[Units, Floats2d],
-    loss: Loss | Hinge,
-    penalty: Penalty | None,
-    trainer: Trainer,
-    scorer: Callable[..., dict[str, Any]] | None,
-    spans_key: str | None,
-    mention_labels: Texts | None,
-    gold_key: str | None,
-    gold_labels: Texts | None,
-    reject: bool,
-    confidence: bool,
-    temperature: Positive,
-    threshold: Share,
-    label_thresholds: dict[str, Share],
-    set_ents: bool,
-) -> "CascadeClassifier":
-    """The factory `cascade_classifier`.
-
-    model: a span classifier. loss, penalty, trainer: how it is trained. scorer: the scorer. The
-    others are described in docs/components.md.
-    """
-    settings = {
-        "spans_key": spans_key, "mention_labels": mention_labels, "gold_key": gold_key,
-        "gold_labels": gold_labels, "reject": reject, "confidence": confidence,
-        "temperature": temperature, "threshold": threshold, "label_thresholds": label_thresholds,
-        "set_ents": set_ents,
-    }  # fmt: skip
-    return CascadeClassifier(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
 class CascadeClassifier(CascadePipe):
     """Types the spans that a segmenter, or any other component, put on the Doc."""
 
-    spans_key: str | None = setting()
-    mention_labels: Texts | None = setting()
-    gold_key: str | None = setting()
-    gold_labels: Texts | None = setting()
-    reject: bool = setting(is_fixed=True)
-    confidence: bool = setting()
-    temperature: Positive = setting()
-    threshold: Share = setting()
-    label_thresholds: dict[str, Share] = setting()
-    set_ents: bool = setting()
+    spans_key: str | None = setting("cascade")
+    mention_labels: Texts | None = setting(None)
+    gold_key: str | None = setting(None)
+    gold_labels: Texts | None = setting(None)
+    reject: bool = setting(False, is_fixed=True)
+    confidence: bool = setting(True)
+    temperature: Positive = setting(1.0)
+    threshold: Share = setting(0.0)
+    label_thresholds: dict[str, Share] = setting({})
+    set_ents: bool = setting(True)
     _has_warned = False
     """Whether it has said that there are no spans to type."""
 
@@ -158,7 +96,8 @@ class CascadeClassifier(CascadePipe):
             self._has_warned = warn_missing(self.pipeline, self.name, self, key, docs)
         tables = [self._spans(doc) for doc in docs]
         listed = distinct_spans(docs, key)
-        tokens, spans = self._read_batch(docs), join_tables(tables)
+        self.begin_batch()
+        tokens, spans = read(self, docs), join_tables(tables)
         is_typed = self._are_mentions(spans)
         offsets = np.repeat(tokens.doc_starts[:-1], [table.n_spans for table in tables])
         own = (spans.bounds + offsets[:, None])[is_typed]
@@ -180,7 +119,7 @@ class CascadeClassifier(CascadePipe):
         """
         docs, known = list(docs), self.labels
         labels = [self.vocab.strings.add(label) for label in known]
-        thresholds = thresholds_of(self.threshold, self.label_thresholds, known, self.name)
+        thresholds = thresholds_of(self)
         for doc, found in zip(docs, scores, strict=True):
             if found.candidates is not None:
                 write_types(doc, found.candidates, self.structure_labels, labels)
@@ -324,13 +263,10 @@ class CascadeClassifier(CascadePipe):
         self, docs: Sequence[Doc], spans: Sequence[BoundsArray], found: Sequence[BoundsArray]
     ) -> Floats2d:
         """Scores of the classes `[P, C]` of spans of Docs; found: the spans that stand there."""
-        tokens = self._read_batch(docs)
+        self.begin_batch()
+        tokens = read(self, docs)
         units = self._units(tokens, in_batch(spans, tokens), in_batch(found, tokens))
         return np.asarray(self.model.predict(units))
-
-    def _read_batch(self, docs: Sequence[Doc]) -> Tokens:
-        self.begin_batch()
-        return read(self, docs)
 
     def _units(
         self,
@@ -342,3 +278,69 @@ class CascadeClassifier(CascadePipe):
         """Spans of a batch as units; found: the spans that stand there."""
         string_of = self.vocab.strings.__getitem__
         return span_units(self.space, string_of, tokens, spans, untyped(found), own_flags)
+
+
+def warn_missing(
+    nlp: Language | None, name: str, own: object, key: str, docs: Sequence[Doc]
+) -> bool:
+    """Warn where none of the Docs has `doc.spans[key]`, with the likely cause; whether it did.
+
+    name, own: of the component that looks for them. nlp: its pipeline, None where it has none.
+    """
+    if any(key in doc.spans for doc in docs) or not any(len(doc) for doc in docs):
+        return False
+    warnings.warn(
+        f"'{name}' finds no doc.spans['{key}'] in these Docs, so it gives no entities. "
+        f"{_cause(nlp, own, key)}",
+        stacklevel=3,
+    )
+    return True
+
+
+def _cause(nlp: Language | None, own: object, key: str) -> str:
+    components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
+    after = False
+    other = ""
+    for name, pipe in components:
+        after |= pipe is own
+        written = _key_written_by(pipe)
+        if written == key and nlp is not None and name in nlp.disabled:
+            return f"'{name}' would write it, but is disabled: enable it."
+        if written == key and after:
+            return f"'{name}' writes it, but comes later: move it before."
+        if written is not None and not other:
+            other = f"'{name}' writes doc.spans['{written}']: give both the same spans_key."
+    return other or f'Add a cascade_segmenter with spans_key = "{key}" before it.'
+
+
+def _key_written_by(pipe: Any) -> str | None:
+    """Key of the span group that a component finds spans for; None where it finds none."""
+    finds_spans = hasattr(pipe, "gold_spans") or not hasattr(pipe, "gold_key")
+    key = getattr(pipe, "spans_key", getattr(pipe, "key", None)) if finds_spans else None
+    return key if isinstance(key, str) else None
+
+
+make_classifier = component_factory(
+    "cascade_classifier",
+    CascadeClassifier,
+    {
+        "model": {
+            "@architectures": "spacy_cascade.SpanClassifier.v1",
+            "templates": {"@misc": "spacy_cascade.ClassificationTemplates.v1"},
+            "min_count": 5,
+        },
+        "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 6.0},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.6325},
+        "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
+        "scorer": {"@scorers": "spacy_cascade.types_scorer.v1"},
+    },
+    requires=["doc.spans"],
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
+    default_score_weights={
+        "ents_f": 1.0,
+        "ents_p": 0.0,
+        "ents_r": 0.0,
+        "ents_per_type": None,
+        "types_acc": 0.0,
+    },
+)

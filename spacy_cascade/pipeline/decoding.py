@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from spacy.tokens import Doc
-from thinc.api import Model
 
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import Spans
-from ..inference.structure import Potentials, Structure, Weights
+from ..inference.structure import Potentials, Structure
 from ..scorers.linear import all_scores
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
-from .reading import Reader, read, token_units
+from .reading import Scoring, read, token_units
 from .spans.nbest import Ranked
 from .spans.results import Decoded
 
@@ -32,23 +31,6 @@ _SCORES = 1 << 23
 """so that these are 64 megabytes."""
 LEAST = 0.01
 """Spans of less probability are not listed, whatever the threshold."""
-
-
-class Scoring(Reader, Protocol):
-    """A component with scores of tokens."""
-
-    model: Model[Units, Any]
-
-    @property
-    def structure(self) -> Structure:
-        """Of the labels."""
-
-    @property
-    def weights(self) -> Weights:
-        """Of the features."""
-
-    def begin_batch(self) -> None:
-        """Called before a batch is read."""
 
 
 def potentials_of(pipe: Scoring, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
@@ -90,23 +72,12 @@ def _parts(pipe: Scoring, units: Units, starts: Pointers1d) -> Iterator[tuple[in
         yield 0, pipe.structure.normalised(_potentials(pipe, units, starts))
         return
     size = min(PART, max(1, _SCORES // pipe.structure.n_columns))
-    for first, last in pairwise(cuts(starts, size)):
+    cuts = np.searchsorted(starts, np.arange(0, starts[-1], size))
+    for first, last in pairwise(np.unique(np.append(cuts, len(starts) - 1)).tolist()):
         begin, end = int(starts[first]), int(starts[last])
         own = starts[first : last + 1] - begin
-        yield (
-            begin,
-            pipe.structure.normalised(_potentials(pipe, units.take(slice(begin, end)), own)),
-        )
-
-
-def cuts(starts: Pointers1d, size: int) -> list[int]:
-    """Numbers of sequences that begin a part of about `size` units, and the number of sequences.
-
-    starts: int64 `[N + 1]`, with one unit or more.
-    """
-    found = np.searchsorted(starts, np.arange(0, starts[-1], size))
-    numbers: list[int] = np.unique(np.append(found, len(starts) - 1)).tolist()
-    return numbers
+        part = _potentials(pipe, units.take(slice(begin, end)), own)
+        yield begin, pipe.structure.normalised(part)
 
 
 def _potentials(pipe: Scoring, units: Units, starts: Pointers1d) -> Potentials:
@@ -192,20 +163,15 @@ def decode(
     """The spans of sequences; thresholds: of each label. is_probabilistic: whether the loss is."""
     if settings.overlapping:
         return Decoded(*batch.likely_spans(thresholds, settings.temperature))
+    ranked = None
     if settings.n_best == 1:
-        return Decoded(*_sure(batch, batch.best_path(), settings, thresholds))
-    paths, scores = batch.best_paths(settings.n_best)
-    ranked = batch.ranked(paths, scores, is_probabilistic)
-    return Decoded(*_sure(batch, paths[0], settings, thresholds), ranked)
-
-
-def _sure(
-    batch: ScoredBatch, path: Ints1d, settings: Decoding, thresholds: Floats1d
-) -> tuple[Spans, Floats1d | None]:
-    """The spans of a path that are sure enough, and their confidences."""
+        path = batch.best_path()
+    else:
+        paths, scores = batch.best_paths(settings.n_best)
+        path, ranked = paths[0], batch.ranked(paths, scores, is_probabilistic)
     spans = batch.spans(path)
     if not settings.confidence:
-        return spans, None
+        return Decoded(spans, None, ranked)
     confidences = batch.posteriors(path, spans, settings.temperature)
     kept = confidences >= thresholds[spans.label]
-    return spans.take(kept), confidences[kept]
+    return Decoded(spans.take(kept), confidences[kept], ranked)

@@ -1,28 +1,120 @@
 """Examples that `update` was given: those that a fit learns from, and those that are collected.
 
 An example is known by the words of its reference, since loops make new objects in every pass. What
-is annotated may change: a user corrects a reference, an earlier component finds other spans.
-All that is here stays behind when a component is pickled or copied.
+is annotated may change: a user corrects a reference, an earlier component finds other spans. So
+what a component reads of an example is kept as a number, which is quick to compare. The objects
+here stay behind when a component is pickled or copied.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
+from zlib import crc32
 
+import numpy as np
+from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
+from ..features.space import FeatureSpace
 from .corpus import GetExamples
-from .example_sums import words_of
+from .spans.groups import table_of_group
 
 _SHARE_AGAIN = 10
 """A new pass has begun when a tenth of all collected examples have come again in a row."""
 _GROWTH = 2
+ENTITIES = (ENT_IOB, ENT_TYPE)
+"""Attributes of tokens that say which entities there are."""
+checksum: Callable[..., int] = crc32
+"""Of any buffer; arrays are such."""
+
+
+def words_of(reference: Doc) -> int:
+    """A hash of the words; it tells examples apart, whatever their annotation.
+
+    It differs from process to process.
+    """
+    return hash(reference.to_array(ORTH).tobytes())
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What a component reads of an example besides its words.
+
+    gold, seen: attributes of the tokens of the reference, and of the predicted Doc. gold_keys,
+    seen_keys: keys of their span groups; None for all groups.
+    """
+
+    gold: tuple[int, ...]
+    seen: tuple[int, ...]
+    gold_keys: tuple[str, ...] | None = ()
+    seen_keys: tuple[str, ...] | None = ()
+
+    @classmethod
+    def of(cls, space: FeatureSpace, gold: tuple[int, ...], gold_keys: tuple[str, ...]) -> Reads:
+        """What a component with a space reads; gold, gold_keys: where its gold annotation is."""
+        tags = (TAG, POS) if {"tags", "parts_of_speech"} & set(space.reads) else ()
+        if space.span_keys:  # `as_seen` takes them from wherever they are
+            return cls((*gold, *tags, *ENTITIES), (SENT_START, *tags), None, None)
+        return cls((*gold, *tags), (SENT_START, *tags), gold_keys)
+
+    def with_proposals(self, key: str | None) -> Reads:
+        """Also the spans of the predicted Doc under a key, None for its entities."""
+        if key is None:
+            return replace(self, seen=(*self.seen, *ENTITIES))
+        return self if self.seen_keys is None else replace(self, seen_keys=(*self.seen_keys, key))
+
+    def gold_sum(self, reference: Doc) -> int:
+        """A checksum of what is read of a reference, the same in every process."""
+        return _sum_of(reference, self.gold, self.gold_keys, 0)
+
+    def sums(self, examples: Sequence[Example]) -> list[int]:
+        """A checksum of all that is read of each example.
+
+        Of each example in every update, so it takes two arrays and no more where it can.
+        """
+        if self.gold and self.seen and self.gold_keys == self.seen_keys == ():
+            gold: Any = list(self.gold)  # as spaCy takes attributes
+            seen: Any = list(self.seen)
+            return [
+                checksum(each.predicted.to_array(seen), checksum(each.reference.to_array(gold)))
+                for each in examples
+            ]
+        return [
+            _sum_of(each.predicted, self.seen, self.seen_keys, self.gold_sum(each.reference))
+            for each in examples
+        ]
+
+
+def joint_sums(components: Sequence[Reads]) -> Callable[[Sequence[Example]], list[int]]:
+    """`Reads.sums` of components that are trained together."""
+    if len(components) == 1:
+        return components[0].sums
+
+    def sums(examples: Sequence[Example]) -> list[int]:
+        return list(map(hash, zip(*(each.sums(examples) for each in components), strict=True)))
+
+    return sums
+
+
+def _sum_of(doc: Doc, attributes: tuple[int, ...], keys: Iterable[str] | None, begin: int) -> int:
+    listed: Any = list(attributes)
+    values: Any = doc.to_array(listed) if attributes else b""
+    found = checksum(values, begin)
+    for key in sorted(doc.spans) if keys is None else keys:
+        group = doc.spans.get(key)
+        found = checksum(key.encode(), found)
+        if group is not None:
+            table = table_of_group(group)
+            columns: Any = np.concatenate([table.start, table.end, table.label.view(np.int64)])
+            found = checksum(columns, found)
+    return found
 
 
 class Change(Enum):
@@ -58,7 +150,9 @@ class Corpus(_LeftBehind):
         partners: Sequence[Any] = (),
     ) -> None:
         self._sums_read, self.partners = sums, partners
-        self._keep(examples, self._sums_of(examples))
+        # They are known by their addresses, so they must not be freed.
+        self.references = [example.reference for example in examples]
+        self._sums = self._sums_of(examples)
 
     def __len__(self) -> int:
         return len(self.references)
@@ -74,12 +168,8 @@ class Corpus(_LeftBehind):
             return Change.EXAMPLES
         if now != before:
             return Change.ANNOTATION
-        self._keep(examples, sums)
-        return Change.NONE
-
-    def _keep(self, examples: Sequence[Example], sums: Mapping[int, int]) -> None:
-        # They are known by their addresses, so they must not be freed.
         self.references, self._sums = [example.reference for example in examples], sums
+        return Change.NONE
 
     def _sums_of(self, examples: Sequence[Example]) -> dict[int, int]:
         references = (id(example.reference) for example in examples)

@@ -1,12 +1,9 @@
-"""What `initialize` does, and what components that learn read of examples.
-
-pipe: a component that learns (`pipeline.base`).
-"""
+"""What `initialize` does, and what components that learn read of examples."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -16,54 +13,27 @@ from ..errors import TrainingError
 from ..features.resources import FlaggedTokens
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..types import Ints2d
-from .corpus import GetExamples, forget_words, is_placeholder
-from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
-from .example_sums import words_of
-from .examples import Awaited, CorpusReader, Parts
+from .component import Component
+from .corpus import (
+    CorpusBlocks,
+    GetExamples,
+    examples_from,
+    forget_words,
+    is_placeholder,
+    read_blocks,
+)
+from .examples import Awaited, CorpusReader, Parts, words_of
 from .progress import progress
-from .reading import earlier_space, learn_resources, read, read_resources, stand_ins
+from .reading import earlier_space, read, stand_ins, tokenizing
 from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
-
-
-class GoldReader(Protocol):
-    """What a component learns of examples.
-
-    What it reads of one example is of a type of its own, and stays where it is: in memory, or in
-    the file of a large corpus.
-    """
-
-    def read(self, example: Example) -> Any:
-        """Gold annotation of an example. Raises `TrainingError` where nobody could learn it."""
-
-    def reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
-        """Attributes of tokens of the reference, and keys of its groups, that gold is read of."""
-
-    def flags(self, tokens: Tokens, gold: Sequence[Any]) -> Ints2d:
-        """What the gold annotation says of the tokens (`features.resources`)."""
-
-    def told_apart(self, labels: set[str]) -> set[str]:
-        """Those of the labels, given by a user, that the component learns."""
-
-    def labels_present(self, gold: Any) -> Iterable[str]:
-        """All labels of one example, also those that the component does not tell apart."""
-
-    def check_found(
-        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
-    ) -> None:
-        """Raise `TrainingError` where there is nothing to learn.
-
-        found: the labels to be. present: those of `labels_present`, of all examples.
-        """
-
 
 MAXIMUM_LEXEMES = 1 << 18
 """Words that are known from one batch of training to the next; beyond that they are forgotten."""
 
 
 def learn_features(
-    pipe: Any,
+    pipe: Component,
     nlp: Language | None,
     tokens: FlaggedTokens,
     make_units: Callable[[], Iterable[Units]],
@@ -74,9 +44,15 @@ def learn_features(
     (`features.resources`). make_units: gives the units of the same blocks, called when lexicons
     are read and words are counted.
     """
-    read_resources(pipe.space, nlp)
-    learn_resources(pipe.space, tokens, pipe.name)
-    pipe.space.learn_in_blocks(make_units(), pipe.model.attrs["min_count"])
+    space = pipe.space
+    if space.resources_to_read:
+        with tokenizing(nlp) as tokenize:
+            space.read_resources(tokenize)
+    space.learn_resources_in_blocks(tokens)
+    cut = space.too_long()
+    if cut is not None:
+        logger.info("'%s' %s", pipe.name, cut)
+    space.learn_in_blocks(make_units(), pipe.model.attrs["min_count"])
     set_to_zero(pipe)
 
 
@@ -93,7 +69,7 @@ def _listed(labels: Iterable[str] | None, name: str) -> Iterable[str]:
     return labels or ()
 
 
-def read_examples(pipe: Any, examples: Iterable[Example]) -> Tokens:
+def read_examples(pipe: Component, examples: Iterable[Example]) -> Tokens:
     """The tokens of predicted Docs, as the templates see them in training.
 
     Tags and spans of earlier components are gold ones where predicted Docs have none.
@@ -102,14 +78,14 @@ def read_examples(pipe: Any, examples: Iterable[Example]) -> Tokens:
     return read(pipe, [as_seen(example, pipe.space, others) for example in examples])
 
 
-def units_of(pipe: Any, examples: Sequence[Example]) -> Units:
+def units_of(pipe: Component, examples: Sequence[Example]) -> Units:
     """The units of examples from which features are learnt."""
     tokens = read_examples(pipe, examples)
     units: Units = pipe.gold_units(tokens, [pipe.gold.read(example) for example in examples])
     return units
 
 
-def begin_anew(pipe: Any) -> None:
+def begin_anew(pipe: Component) -> None:
     """Forget what an earlier training has left."""
     pipe.warm_start, pipe._parts, pipe._reader = False, Parts(), CorpusReader()
     pipe._awaited = None
@@ -118,7 +94,7 @@ def begin_anew(pipe: Any) -> None:
 
 
 def initialize(
-    pipe: Any,
+    pipe: Component,
     get_examples: GetExamples,
     nlp: Language | None,
     labels: Sequence[str] | None,
@@ -126,7 +102,7 @@ def initialize(
 ) -> None:
     """Collect labels, learn the feature space and set all weights to zero.
 
-    The examples are read once, in bounded memory (`pipeline.corpus_blocks`). Where `nlp.initialize`
+    The examples are read once, in bounded memory (`corpus.CorpusBlocks`). Where `nlp.initialize`
     was given none, the component learns nothing yet, and is initialized from those of `update`.
     """
     given = pipe._told_apart(_listed(labels, pipe.name))
@@ -162,7 +138,9 @@ def initialize(
     pipe._parts = Parts({words: n for words, n in times.items() if n > 1})
 
 
-def _read(pipe: Any, examples: Sequence[Example], times: Counter[int]) -> tuple[Tokens, list[Any]]:
+def _read(
+    pipe: Component, examples: Sequence[Example], times: Counter[int]
+) -> tuple[Tokens, list[Any]]:
     validate_examples(examples, f"{type(pipe).__name__}.initialize")
     found = read_examples(pipe, examples), [pipe.gold.read(example) for example in examples]
     gold_sum = pipe.reads().gold_sum
@@ -173,13 +151,15 @@ def _read(pipe: Any, examples: Sequence[Example], times: Counter[int]) -> tuple[
     return found
 
 
-def _units_of_blocks(pipe: Any, blocks: Iterable[tuple[Tokens, list[Any]]]) -> Iterator[Units]:
+def _units_of_blocks(
+    pipe: Component, blocks: Iterable[tuple[Tokens, list[Any]]]
+) -> Iterator[Units]:
     for tokens, gold in blocks:
         yield pipe.gold_units(tokens, gold)
         pipe.space.forget_lexemes(MAXIMUM_LEXEMES)
 
 
-def _begin_to_await(pipe: Any, labels: Sequence[str] | None) -> None:
+def _begin_to_await(pipe: Component, labels: Sequence[str] | None) -> None:
     pipe.n_examples, pipe._awaited = 0, Awaited(labels)
     logger.info(
         "'%s' was initialized without examples. It collects those that update is given, and "
@@ -188,7 +168,9 @@ def _begin_to_await(pipe: Any, labels: Sequence[str] | None) -> None:
     )
 
 
-def awaited_until_now(pipe: Any, awaited: Awaited, examples: Sequence[Example]) -> list[Example]:
+def awaited_until_now(
+    pipe: Component, awaited: Awaited, examples: Sequence[Example]
+) -> list[Example]:
     """What to learn from where `initialize` had no examples; nothing until all have come."""
     awaited.add(examples)
     if awaited.is_complete:
@@ -196,17 +178,17 @@ def awaited_until_now(pipe: Any, awaited: Awaited, examples: Sequence[Example]) 
     return list(examples) if awaited.n_made else []
 
 
-def _made_of(pipe: Any, awaited: Awaited) -> list[Example]:
+def _made_of(pipe: Component, awaited: Awaited) -> list[Example]:
     """Initialize with all examples that have come, which are the first to learn from."""
     examples, labels = awaited.examples, awaited.labels
     logger.info("'%s' is made of %d examples of update.", pipe.name, len(examples))
     awaited.n_made = len(examples)
-    pipe.initialize(lambda: examples, nlp=pipe.pipeline, labels=labels)
+    initialize(pipe, lambda: examples, pipe.pipeline, labels, None)
     pipe._awaited = awaited
     return examples
 
 
-def make_of_awaited(pipe: Any, awaited: Awaited) -> None:
+def make_of_awaited(pipe: Component, awaited: Awaited) -> None:
     """Make a component that awaits examples of those that have come, where it is to be used."""
     if awaited.is_needed:
         pipe.update(_made_of(pipe, awaited))

@@ -1,32 +1,33 @@
-"""What `update` does: trains, adapts, and goes on from checkpoints.
+"""What `update` does: trains, adapts, and goes on from checkpoints."""
 
-pipe: a component that learns (`pipeline.base`).
-"""
-
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from spacy.training import Example
 
 from ..errors import TrainingError
 from ..losses.base import LabelledSequences
-from ..scorers.linear import get_hessian_diagonal
+from ..scorers.linear import add_features, get_hessian_diagonal
 from ..trainers.base import Fit, State, Task, TaskOn
+from .component import Component, Origin
 from .corpus import forget_words
-from .example_sums import joint_sums
-from .examples import Change, Corpus
-from .initializing import awaited_until_now
+from .examples import Change, Corpus, joint_sums
+from .initializing import MAXIMUM_LEXEMES, awaited_until_now, read_examples
 from .progress import progress
-from .source import ExampleSource, encode, make_room, reads_corpus
+
+Data = TypeVar("Data")
+Extended = TypeVar("Extended")
 
 SEPARATOR = ": "
 """Between a component and a term of its loss, in the name that the term has among the losses."""
 _ANNOTATION = "annotation"
 """Name of a checksum in the state of a training."""
+_NEW_MINIMUM = 1
+"""How often adaptation, which sees little, has to see a feature to add it."""
 
 
-def update(pipe: Any, examples: list[Example], losses: dict[str, float]) -> None:
+def update(pipe: Component, examples: list[Example], losses: dict[str, float]) -> None:
     """Run the trainer's iterations on the examples.
 
     A component that was initialized here learns from all of its examples: where its trainer needs
@@ -47,7 +48,11 @@ def update(pipe: Any, examples: list[Example], losses: dict[str, float]) -> None
     if not trainer.iterations or not any(len(each.predicted) for each in examples):
         return
     with progress(f"Training {pipe.name}", total=trainer.iterations) as bar:
-        fit, data = _prepared(pipe, examples)
+        data = None
+        if trainer.sees_all:
+            fit = _fit_to_corpus(pipe, examples)
+        else:
+            fit, data = _fit_and_batch(pipe, examples)
         forget_words(examples)
         losses[pipe.name] += fit.step(data, bar.update)
     losses |= {f"{pipe.name}{SEPARATOR}{term}": value for term, value in fit.terms().items()}
@@ -57,14 +62,28 @@ def update(pipe: Any, examples: list[Example], losses: dict[str, float]) -> None
         each.sync_weights()
 
 
-def _prepared(pipe: Any, examples: Sequence[Example]) -> tuple[Fit[Any], LabelledSequences | None]:
-    """A fit that can make a step, and the batch for it, if it takes one."""
-    if pipe.trainer.sees_all:
-        change = _change(pipe, examples)
-        if change is not Change.NONE:
-            _begin(pipe, examples, change)
-        assert pipe._fit is not None
-        return pipe._fit, None
+def _fit_to_corpus(pipe: Component, examples: Sequence[Example]) -> Fit[Any]:
+    """The fit of a corpus, begun anew where the examples have changed.
+
+    Where only their annotation has, features that were induced and the centre of the penalty stay.
+    """
+    by_itself, fit, change = reads_corpus(pipe), pipe._fit, Change.EXAMPLES
+    if fit is not None:
+        change = Change.NONE if by_itself else pipe._corpus.change(examples)
+        if change is Change.NONE:
+            return fit
+    source = ExampleSource(pipe, examples, change is Change.EXAMPLES)
+    begun: Fit[Any] = pipe.trainer.begin(source)
+    pipe._fit = begun
+    sums = joint_sums([each.reads() for each in (pipe, *source.partners)])
+    pipe._corpus = Corpus(() if by_itself else examples, sums, source.partners)
+    return begun
+
+
+def _fit_and_batch(
+    pipe: Component, examples: Sequence[Example]
+) -> tuple[Fit[Any], LabelledSequences]:
+    """The fit of an online trainer, and the batch for its next step."""
     seen = pipe._seen
     new = seen.new(examples, pipe.reads().gold_sum) if pipe.warm_start else []
     if new:
@@ -79,41 +98,22 @@ def _prepared(pipe: Any, examples: Sequence[Example]) -> tuple[Fit[Any], Labelle
     return pipe._fit, data
 
 
-def _change(pipe: Any, examples: Sequence[Example]) -> Change:
-    """What has changed since the fit began."""
-    if pipe._fit is None:
-        return Change.EXAMPLES
-    return Change.NONE if reads_corpus(pipe) else pipe._corpus.change(examples)
-
-
-def _begin(pipe: Any, examples: Sequence[Example], change: Change) -> None:
-    """Begin with a corpus.
-
-    Where only annotation has changed, features that were induced and the centre of the penalty
-    stay.
-    """
-    source = ExampleSource(pipe, examples, change is Change.EXAMPLES)
-    pipe._fit = pipe.trainer.begin(source)
-    sums = joint_sums([each.reads() for each in (pipe, *source.partners)])
-    pipe._corpus = Corpus(() if reads_corpus(pipe) else examples, sums, source.partners)
-
-
-def task_of(pipe: Any, examples: Sequence[Example]) -> Task:
+def task_of(pipe: Component, examples: Sequence[Example]) -> Task:
     """What the examples ask to be fitted, beginning with the weights that there are."""
     return ExampleSource(pipe, examples, is_other=False).task()
 
 
-def training_state(pipe: Any) -> State:
+def training_state(pipe: Component) -> State:
     """What training goes on from; nothing where it has not begun."""
     return {} if pipe._fit is None else {_ANNOTATION: _annotation(pipe), **pipe._fit.state()}
 
 
-def _annotation(pipe: Any) -> int:
+def _annotation(pipe: Component) -> int:
     """A checksum of the annotation that the fit learns from, 0 where it is not kept."""
     return sum(map(pipe.reads().gold_sum, pipe._corpus.references))
 
 
-def restore_training(pipe: Any, state: State) -> None:
+def restore_training(pipe: Component, state: State) -> None:
     """Go on from the state of a training whose first update was like that of this one.
 
     Raises `KeyError`, `TypeError` or `ValueError` where the state is no such one, and
@@ -130,3 +130,123 @@ def restore_training(pipe: Any, state: State) -> None:
         pipe.sync_weights()
     elif state:
         raise ValueError(f"a state of '{pipe.name}', whose training has not begun")
+
+
+class ExampleSource:
+    """A component with examples (`trainers.base.Source`).
+
+    is_other: whether these are other examples than before. partners: other components, which its
+    trainer trains, too.
+    """
+
+    def __init__(self, component: Component, examples: Sequence[Example], is_other: bool) -> None:
+        self.component, self.examples, self._is_other = component, examples, is_other
+        self.partners: list[Component] = []
+        if is_other:  # Adaptation begins where an earlier one has ended.
+            component._origin = None
+
+    @property
+    def is_new(self) -> bool:
+        return self._is_other and not self.component.warm_start
+
+    def extended(self, kind: Callable[["ExampleSource"], Extended]) -> Extended:
+        """What else the trainer of a room asks for; kind: makes it of this source."""
+        return kind(self)
+
+    def beside(self, component: Component) -> "ExampleSource":
+        """The source of another component for the same examples, which is trained, too."""
+        self.partners.append(component)
+        return ExampleSource(component, self.examples, self._is_other)
+
+    def task(self) -> Task:
+        pipe, examples = self.component, self.examples
+        gold = [pipe.gold.read(example) for example in examples]
+        if pipe.warm_start:
+            make_room(pipe, examples, gold)
+        data: LabelledSequences = data_of(pipe, examples, gold)
+        return self.task_on(data)
+
+    def task_on(self, data: Data) -> TaskOn[Data]:
+        """It begins with the weights that there are."""
+        pipe, weights = self.component, self.component.weights
+        penalty, structure, centred = pipe.penalty, pipe.structure, None
+        if penalty is not None and pipe.warm_start:
+            origin, columns = pipe._origin, structure.columns.of_transition
+            assert origin is not None
+            centred = penalty.at_weights(origin.weights, origin.hessian_diagonal, columns)
+        elif penalty is not None:
+            centred = penalty.at_zero(weights.features.shape, structure.n_transitions)
+        return TaskOn(data, pipe.loss, centred, weights)
+
+    def shards(self, n_tokens: int) -> Iterator[LabelledSequences]:
+        """Of the component's reader, or of the examples.
+
+        Raises `TrainingError` where there are no examples.
+        """
+        pipe, examples = self.component, self.examples
+        if pipe.warm_start:
+            make_room(pipe, examples, [pipe.gold.read(example) for example in examples])
+        is_empty = True
+        read = pipe._reader.read if reads_corpus(pipe) else None
+        for part in parts_of(examples if read is None else read(), n_tokens):
+            is_empty = False
+            yield encode(pipe, part)
+            forget_words(part)
+        if is_empty:
+            raise TrainingError(
+                f"The reader of '{pipe.name}' gave examples to learn features from, and none to "
+                f"train on. Check corpus in [initialize.components.{pipe.name}]: it has to read "
+                "anew with each call."
+            )
+
+    def join(self, fit: Fit[object]) -> None:
+        """Have the component trained by a fit that another one begins."""
+        self.component._fit = fit
+
+
+def reads_corpus(pipe: Component) -> bool:
+    """Whether it learns from the reader that `initialize` was given, whatever `update` gets."""
+    has_reader = pipe._reader.read is not None and not pipe.warm_start
+    return has_reader and bool(pipe.trainer.reads_corpus)
+
+
+def data_of(pipe: Component, examples: Sequence[Example], gold: Sequence[Any]) -> LabelledSequences:
+    units, observed, starts = pipe.fitted(examples, gold)
+    return LabelledSequences(pipe.space.encode(units), pipe.structure, observed, starts)
+
+
+def encode(pipe: Component, examples: Sequence[Example]) -> LabelledSequences:
+    """A part of a corpus; words of earlier parts are forgotten where they are too many."""
+    pipe.space.forget_lexemes(MAXIMUM_LEXEMES)
+    return data_of(pipe, examples, [pipe.gold.read(example) for example in examples])
+
+
+def make_room(pipe: Component, examples: Sequence[Example], gold: Sequence[Any]) -> None:
+    """Add the labels, words and features of new examples, with weights of zero.
+
+    Examples whose annotation has changed count once, as they are now.
+    """
+    if pipe._origin is None:
+        pipe.sync_curvature()
+        pipe._origin = Origin.of(pipe.model, pipe._names())
+    pipe.add_labels(label for g in gold for label in pipe.labels_in(g))
+    tokens = read_examples(pipe, examples)
+    pipe.space.resources.made = pipe._origin.resources
+    pipe.space.add_to_resources(tokens, pipe.gold.flags(tokens, gold))
+    add_features(pipe.model, pipe.space.extend(pipe.gold_units(tokens, gold), _NEW_MINIMUM))
+    pipe._origin = pipe._origin.grown(len(pipe.space), pipe._names())
+
+
+def parts_of(examples: Iterable[Example], n_tokens: int) -> Iterator[list[Example]]:
+    """Lists of examples with so many tokens or a few more, each valid until the next one."""
+    part: list[Example] = []
+    n = 0
+    for example in examples:
+        part.append(example)
+        n += len(example.predicted)
+        if n >= n_tokens:
+            yield part
+            part.clear()
+            n = 0
+    if part:
+        yield part

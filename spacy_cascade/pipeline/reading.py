@@ -13,38 +13,45 @@ from spacy.attrs import LOWER
 from spacy.language import Language
 from spacy.pipeline import SpanRuler
 from spacy.tokens import Doc
-from spacy.util import logger
 from spacy.vocab import Vocab
-from thinc.api import to_numpy
+from thinc.api import Model, to_numpy
 
 from ..errors import ConfigError, MissingStageError
-from ..features.resources import FlaggedTokens, Tokenize
+from ..features.resources import Tokenize
 from ..features.space import FeatureSpace
 from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
 from ..features.strings import hash_strings
 from ..features.tokens import Tokens, read_tokens
 from ..features.units import NO_CONTEXT, SegmentSource, Units
+from ..inference.structure import Structure, Weights
 from ..types import Bools1d, Ints2d, Keys1d, Reals2d
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray
 
 
-class Reader(Protocol):
-    """A component that looks at tokens by templates."""
+class Scoring(Protocol):
+    """A component that scores what it reads of Docs."""
 
     name: str
     vocab: Vocab
+    model: Model[Units, Any]
 
     @property
-    def space(self) -> FeatureSpace:
-        """What the templates are, and what is known of words."""
+    def labels(self) -> tuple[str, ...]: ...
 
     @property
-    def labels(self) -> Sequence[str]:
-        """The labels of the component."""
+    def space(self) -> FeatureSpace: ...
+
+    @property
+    def structure(self) -> Structure: ...
+
+    @property
+    def weights(self) -> Weights: ...
+
+    def begin_batch(self) -> None: ...
 
 
-def read(pipe: Reader, docs: Sequence[Doc]) -> Tokens:
+def read(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
     """The tokens of a batch of Docs, as far as the templates of a component look at them.
 
     Raises `MissingStageError` where templates look at tags or at spans of an earlier component, and
@@ -52,7 +59,8 @@ def read(pipe: Reader, docs: Sequence[Doc]) -> Tokens:
     """
     space, vocab, name = pipe.space, pipe.vocab, pipe.name
     for doc in docs:
-        check_doc(doc, f"'{name}'")
+        if not isinstance(doc, Doc):
+            raise no_doc(doc, f"'{name}'")
         if doc.vocab is not vocab:
             _share_strings(doc, vocab, pipe.labels)
     vectors = VocabularyVectors.of_vocabulary(vocab)
@@ -67,13 +75,12 @@ def read(pipe: Reader, docs: Sequence[Doc]) -> Tokens:
     return tokens
 
 
-def check_doc(doc: object, who: str) -> None:
-    """Raise `ConfigError` for what is no Doc, such as a text."""
-    if not isinstance(doc, Doc):
-        raise ConfigError(
-            f"{who} takes a Doc, not {type(doc).__name__} {str(doc)[:50]!r}. Make one with "
-            "nlp(text), or with nlp.make_doc(text)."
-        )
+def no_doc(value: object, who: str) -> ConfigError:
+    """The error for what is no Doc, such as a text."""
+    return ConfigError(
+        f"{who} takes a Doc, not {type(value).__name__} {str(value)[:50]!r}. Make one with "
+        "nlp(text), or with nlp.make_doc(text)."
+    )
 
 
 def _share_strings(doc: Doc, vocab: Vocab, labels: Sequence[str]) -> None:
@@ -94,28 +101,6 @@ def _check_stage(values: Keys1d | Bools1d, where: str, component: str, name: str
             f"{component} before it in the pipeline, or, for training and evaluation, have "
             "that in the corpus."
         )
-
-
-def learn_resources(space: FeatureSpace, blocks: FlaggedTokens, name: str) -> None:
-    """Let what templates look at learn from a corpus, and say in the log what segments leave out.
-
-    blocks: tokens, and what the gold annotation says of them (`features.resources`). name: of
-    the component.
-    """
-    space.learn_resources_in_blocks(blocks)
-    cut = space.too_long()
-    if cut is not None:
-        logger.info("'%s' %s", name, cut)
-
-
-def read_resources(space: FeatureSpace, nlp: Language | None) -> None:
-    """Read the lexicons that templates look at, as the pipeline's tokenizer splits their terms.
-
-    Without a pipeline, terms are split at spaces only.
-    """
-    if space.resources_to_read:
-        with tokenizing(nlp) as tokenize:
-            space.read_resources(tokenize)
 
 
 @contextmanager
@@ -159,7 +144,7 @@ def earlier_space(nlp: Language | None, own: object) -> FeatureSpace | None:
     return None
 
 
-def token_units(pipe: Reader, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
+def token_units(pipe: Scoring, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
     """Every token of a batch as a unit of its own.
 
     own_flags: gold flags of the tokens, in training. Templates that look at the surroundings of a

@@ -1,6 +1,10 @@
 """The components of a pipeline that its entities come from."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from spacy.language import Language
+from spacy.tokens import Doc
 
 from .base import CascadePipe
 from .classifier import CascadeClassifier
@@ -24,3 +28,9 @@ def recognisers(nlp: Language) -> tuple[CascadeSegmenter | None, CascadeClassifi
     alike = [pipe for pipe in last_first if pipe.spans_key == writer.spans_key]
     segmenter = next((pipe for pipe in alike if isinstance(pipe, CascadeSegmenter)), None)
     return segmenter, next((pipe for pipe in alike if isinstance(pipe, CascadeClassifier)), None)
+
+
+def annotated(pipe: Callable[[Doc], Doc], docs: Sequence[Doc]) -> list[Doc]:
+    """The Docs as a component of a pipeline leaves them."""
+    batched: Any = getattr(pipe, "pipe", None)
+    return [pipe(doc) for doc in docs] if batched is None else list(batched(docs))

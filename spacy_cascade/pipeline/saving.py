@@ -2,7 +2,6 @@
 
 from collections.abc import Container
 from pathlib import Path
-from typing import Any
 
 from spacy.language import Language
 
@@ -12,6 +11,7 @@ from ..scorers import linear
 from ..storage import model_file, sparse
 from ..storage.arrays import Arrays
 from ..storage.header import Header, check_identity, make_header
+from .component import Component
 from .examples import CorpusReader
 from .settings import check_saved, take_saved, to_save
 
@@ -26,7 +26,7 @@ def save_pipeline(nlp: Language, path: str | Path) -> None:
     replace_folder(path, nlp.to_disk)
 
 
-def saved(pipe: Any, exclude: Container[str]) -> tuple[Header, Arrays]:
+def saved(pipe: Component, exclude: Container[str]) -> tuple[Header, Arrays]:
     """What the file of a component holds."""
     pipe.sync_curvature()
     settings = to_save(pipe, exclude)
@@ -38,7 +38,7 @@ def saved(pipe: Any, exclude: Container[str]) -> tuple[Header, Arrays]:
     return header, model_file.model_arrays(pipe.space, features, transitions, curvature)
 
 
-def load(pipe: Any, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
+def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
     """Take what was saved. Raises `ModelFileError`, and changes nothing, where it is wrong."""
     check_identity(header, pipe.model.name, pipe._identity())
     labels, settings = header["labels"], header.get("settings", {})
@@ -56,7 +56,7 @@ def load(pipe: Any, header: Header, arrays: Arrays, exclude: Container[str]) -> 
     pipe.warm_start = bool(arrays) and bool(pipe.weights.features.any())
 
 
-def _check_arrays(pipe: Any, n_labels: int, arrays: Arrays) -> None:
+def _check_arrays(pipe: Component, n_labels: int, arrays: Arrays) -> None:
     """Raise `ModelFileError` where they are not those of a model of so many labels."""
     n_features = arrays["keys"].size if "keys" in arrays else 0
     if not n_labels and (n_features or not pipe._may_be_untrained):
@@ -65,7 +65,7 @@ def _check_arrays(pipe: Any, n_labels: int, arrays: Arrays) -> None:
     model_file.check_arrays(arrays, (n_features, n_columns), n_transitions, pipe.space)
 
 
-def _restore(pipe: Any, arrays: Arrays) -> None:
+def _restore(pipe: Component, arrays: Arrays) -> None:
     """Have the weights, features and resources of checked arrays."""
     model_file.restore_space(pipe.space, arrays)
     shape = len(pipe.space), pipe._structure_size(len(pipe._labels))[1]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from spacy.scorer import PRFScore, Scorer, get_ner_prf
+from spacy.scorer import PRFScore, get_ner_prf
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
@@ -84,7 +84,7 @@ def _count_spans(
     examples: Iterable[Example],
     spans_key: str,
     gold_key: str | None,
-    key: Callable[[LabelledSpan], Hashable],
+    key: Callable[[LabelledSpan], Hashable] = lambda span: span,
     labels: Container[str] | None = None,
     spans_of: Callable[[Doc, str], Iterable[Span]] = lambda doc, key: doc.spans.get(key, ()),
 ) -> PRFScore | None:
@@ -146,10 +146,6 @@ def _with_gold(example: Example, gold_key: str | None, labels: Sequence[str] | N
     return Example(example.predicted, reference)
 
 
-def _whole(span: LabelledSpan) -> Hashable:
-    return span
-
-
 def _bounds(span: LabelledSpan) -> Hashable:
     return span[:2]
 
@@ -186,17 +182,8 @@ def score_types(
     right = sum(label == found for label, found in pairs)
     scores = {"types_acc": right / len(pairs) if pairs else None, **get_ner_prf(examples)}
     if spans_key is not None:
-        found = _count_spans(examples, spans_key, gold_key, key=_whole, labels=labels)
+        found = _count_spans(examples, spans_key, gold_key, labels=labels)
         scores.update(_named(f"spans_{spans_key}", found))
-    return scores
-
-
-def score_tags(examples: Iterable[Example], **settings: object) -> Scores:
-    """`tag_acc` as spaCy's own tagger counts it: share of gold tokens with the right tag.
-
-    Tokens without gold tag do not count. Registered as `spacy_cascade.tags_scorer.v1`.
-    """
-    scores: Scores = Scorer.score_token_attr(examples, "tag")
     return scores
 
 
@@ -208,8 +195,3 @@ def make_segments_scorer() -> Callable[..., Scores]:
 def make_types_scorer() -> Callable[..., Scores]:
     """The scorer of `cascade_classifier`."""
     return score_types
-
-
-def make_tags_scorer() -> Callable[..., Scores]:
-    """The scorer of `cascade_tagger`."""
-    return score_tags

@@ -1,6 +1,6 @@
 """`cascade_segmenter`: finds entity spans."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,27 +8,23 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Model
 
 from ..errors import ConfigError
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import Spans, TagSet
 from ..inference.structure import Potentials, Structure, require
-from ..losses.base import Loss
-from ..losses.margin import Hinge
-from ..penalties.base import Penalty
 from ..rooms import offered
-from ..trainers.base import Trainer
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Texts
+from ..types import Bools1d, Floats1d, Ints1d, Pointers1d, Texts
 from .base import CascadePipe
 from .calibration import Outcomes
+from .classifier import CascadeClassifier
 from .decoding import ScoredBatch, decode, potentials_in_parts, potentials_of
+from .factories import component_factory
 from .initializing import read_examples
-from .listing import choosers, least_needed
 from .settings import Positive, SchemeName, Share, setting
 from .span_gold import SpanGold
-from .spans.entities import PresetTokens, preset_tokens
+from .spans.entities import Presets, read_presets
 from .spans.gold import GoldSpans
 from .spans.nbest import (
     Count,
@@ -43,7 +39,6 @@ from .spans.placing import ENTITY, LabelledSpan, place_spans, rows_of, split_by_
 from .spans.results import (
     Segments,
     check_thresholds,
-    join_decoded,
     no_segments,
     segments_by_doc,
     thresholds_of,
@@ -51,74 +46,6 @@ from .spans.results import (
 )
 
 _NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
-
-
-@Language.factory(
-    "cascade_segmenter",
-    assigns=["doc.spans", "span._.confidence"],
-    default_config={
-        "model": {
-            "@architectures": "spacy_cascade.LinearChain.v1",
-            "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
-            "min_count": 5,
-            "label_pairs": True,
-        },
-        "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 4.5},
-        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.2667},
-        "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
-        "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
-        "scheme": "BILOU",
-        "typed": False,
-        "gold_key": None,
-        "gold_labels": None,
-        "spans_key": "cascade",
-        "confidence": True,
-        "temperature": 1.0,
-        "threshold": 0.0,
-        "label_thresholds": {},
-        "constrained": False,
-        "overlapping": False,
-        "set_ents": False,
-        "n_best": 1,
-        "joint_key": None,
-    },
-    default_score_weights={"segments_f": 1.0, "segments_p": 0.0, "segments_r": 0.0},
-)
-def make_segmenter(
-    nlp: Language,
-    name: str,
-    model: Model[Units, Floats2d],
-    loss: Loss | Hinge,
-    penalty: Penalty | None,
-    trainer: Trainer,
-    scorer: Callable[..., dict[str, Any]] | None,
-    scheme: SchemeName,
-    typed: bool,
-    gold_key: str | None,
-    gold_labels: Texts | None,
-    spans_key: str,
-    confidence: bool,
-    temperature: Positive,
-    threshold: Share,
-    label_thresholds: dict[str, Share],
-    constrained: bool,
-    overlapping: bool,
-    set_ents: bool,
-    n_best: Count,
-    joint_key: str | None,
-) -> "CascadeSegmenter":
-    """The factory `cascade_segmenter`.
-
-    model: a structure of spans, such as a linear chain. loss, penalty, trainer: how it is trained.
-    scorer: the scorer. The others are described in docs/components.md.
-    """
-    settings = {
-        "scheme": scheme, "typed": typed, "gold_key": gold_key, "gold_labels": gold_labels,
-        "spans_key": spans_key, "confidence": confidence, "temperature": temperature,
-        "threshold": threshold, "label_thresholds": label_thresholds, "constrained": constrained,
-        "overlapping": overlapping, "set_ents": set_ents, "n_best": n_best, "joint_key": joint_key,
-    }  # fmt: skip
-    return CascadeSegmenter(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
 class CascadeSegmenter(CascadePipe):
@@ -129,20 +56,20 @@ class CascadeSegmenter(CascadePipe):
     `typed = True` it is a single-phase recogniser.
     """
 
-    scheme: SchemeName = setting(is_fixed=True)
-    typed: bool = setting(is_fixed=True)
-    gold_key: str | None = setting()
-    gold_labels: Texts | None = setting()
-    spans_key: str = setting()
-    confidence: bool = setting()
-    temperature: Positive = setting()
-    threshold: Share = setting()
-    label_thresholds: dict[str, Share] = setting()
-    constrained: bool = setting()
-    overlapping: bool = setting()
-    set_ents: bool = setting()
-    n_best: Count = setting()
-    joint_key: str | None = setting()
+    scheme: SchemeName = setting("BILOU", is_fixed=True)
+    typed: bool = setting(False, is_fixed=True)
+    gold_key: str | None = setting(None)
+    gold_labels: Texts | None = setting(None)
+    spans_key: str = setting("cascade")
+    confidence: bool = setting(True)
+    temperature: Positive = setting(1.0)
+    threshold: Share = setting(0.0)
+    label_thresholds: dict[str, Share] = setting({})
+    constrained: bool = setting(False)
+    overlapping: bool = setting(False)
+    set_ents: bool = setting(False)
+    n_best: Count = setting(1)
+    joint_key: str | None = setting(None)
 
     _needed = 0.0
     """As `_least_needed` was last, for a copy in a process without the pipeline."""
@@ -196,11 +123,12 @@ class CascadeSegmenter(CascadePipe):
         docs = list(docs)
         tokens, parts = self._scored_parts(docs)
         is_probabilistic = self.loss.is_probabilistic
-        how = self, self._listed_from(), is_probabilistic
+        thresholds = self._least_listed() if self.overlapping else thresholds_of(self)
+        how = self, thresholds, is_probabilistic
         decoded = [(begin, decode(part, *how)) for begin, part in parts]
         if not decoded:
             return [no_segments(self.confidence, self.n_best, is_probabilistic)] * len(docs)
-        return segments_by_doc(join_decoded(decoded), tokens)
+        return segments_by_doc(decoded, tokens)
 
     def nbest(self, doc: Doc, n: int) -> list[list[Segmentation]]:
         """The `n` best segmentations of each sentence, best first; the Doc is not changed.
@@ -263,7 +191,7 @@ class CascadeSegmenter(CascadePipe):
         earlier run left there is removed.
         """
         docs, key, labels = list(docs), self.spans_key, self._label_hashes()
-        write_segments(docs, key, scores, labels, self._thresholds(), self.set_ents)
+        write_segments(docs, key, scores, labels, thresholds_of(self), self.set_ents)
         for doc in docs:
             drop_candidates(doc, key)
         listed = [found.candidates for found in scores if found.candidates is not None]
@@ -282,7 +210,8 @@ class CascadeSegmenter(CascadePipe):
 
     def gold_spans(self, example: Example) -> list[LabelledSpan]:
         """Start, end and label of the spans that the component should find."""
-        return self._collapsed(self.gold.read(example).spans)
+        spans, typed = self.gold.read(example).spans, self.typed
+        return [(start, end, label if typed else ENTITY) for start, end, label in spans]
 
     def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """The labels that it learns from one example."""
@@ -293,12 +222,8 @@ class CascadeSegmenter(CascadePipe):
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Tokens as units, their tags, and starts of sequences."""
         tokens = read_examples(self, examples)
-        units, labels = self.gold_units(tokens, gold), self._gold_labels(tokens, gold)
-        return units, labels, tokens.sequence_starts
-
-    def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
-        """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
-        return self.structure.observed(*self._gold_in(tokens, gold))
+        labels = self.structure.observed(*self._gold_in(tokens, gold))
+        return self.gold_units(tokens, gold), labels, tokens.sequence_starts
 
     def _gold_in(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> tuple[Spans, Bools1d]:
         """Gold spans of a batch that some labelling has, and which tokens `[T]` are annotated.
@@ -328,7 +253,9 @@ class CascadeSegmenter(CascadePipe):
                     "installed. Set joint_key = null, or install all of spacy-cascade."
                 )
             tokens, potentials = jointly_best(self, docs, self.joint_key)
-        return self._constrained(tokens, potentials, self._presets(docs, tokens))
+        constrains = self.constrained and len(tokens.words)
+        presets = self._presets(docs, tokens) if constrains else None
+        return self._constrained(tokens, potentials, presets)
 
     def _scored_parts(
         self, docs: Sequence[Doc]
@@ -338,19 +265,19 @@ class CascadeSegmenter(CascadePipe):
             batch = self.scored(docs)
             return batch.tokens, iter([(0, batch)] if len(batch) else [])
         tokens, parts = potentials_in_parts(self, docs)
-        presets = self._presets(docs, tokens)
+        constrains = self.constrained and len(tokens.words)
+        presets = self._presets(docs, tokens) if constrains else None
         return tokens, ((t, self._constrained(tokens, part, presets, t)) for t, part in parts)
 
-    def _presets(self, docs: Sequence[Doc], tokens: Tokens) -> PresetTokens | None:
+    def _presets(self, docs: Sequence[Doc], tokens: Tokens) -> Presets | None:
         """What a labelling has to agree with; None where that is nothing."""
-        if not self.constrained or not len(tokens.words):
-            return None
         hashes = self._label_hashes() if self.typed else None
-        key, longest = self.spans_key, self.space.longest
-        return preset_tokens(docs, tokens, self.structure, key, hashes, longest)
+        return read_presets(
+            docs, tokens, self.structure, self.spans_key, hashes, self.space.longest
+        )
 
     def _constrained(
-        self, tokens: Tokens, part: Potentials, presets: PresetTokens | None, begin: int = 0
+        self, tokens: Tokens, part: Potentials, presets: Presets | None, begin: int = 0
     ) -> ScoredBatch:
         """Sequences from the token `begin` on, whose labellings have to agree with the presets."""
         own = slice(begin, begin + len(part.scores))
@@ -364,26 +291,21 @@ class CascadeSegmenter(CascadePipe):
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]]
     ) -> tuple[Spans, Bools1d]:
         """Spans of each Doc as spans of the batch, and which of them some labelling has."""
-        numbers = {label: i for i, label in enumerate(self.labels)}
-        placed, known = place_spans(tokens, [self._collapsed(of_doc) for of_doc in spans], numbers)
+        labels = self.labels
+        are_one = labels and not self.typed
+        numbers = None if are_one else {label: i for i, label in enumerate(labels)}
+        placed, known = place_spans(tokens, spans, numbers)
         if self.space.longest is not None:
             known &= placed.end - placed.start <= self.space.longest
         return placed, known
 
-    def _collapsed(self, spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
-        typed = self.typed
-        return [(start, end, label if typed else ENTITY) for start, end, label in spans]
-
-    def _thresholds(self) -> Floats1d:
-        return thresholds_of(self.threshold, self.label_thresholds, self.labels, self.name)
-
-    def _listed_from(self) -> Floats1d:
-        """The least confidence of each label's spans, float64 `[C]`.
+    def _least_listed(self) -> Floats1d:
+        """The least confidence of each label's spans in a list, float64 `[C]`.
 
         A list without a threshold of its own has what can become an entity.
         """
-        thresholds = self._thresholds()
-        if not self.overlapping or self.threshold:
+        thresholds = thresholds_of(self)
+        if self.threshold:
             return thresholds
         has_own = [label in self.label_thresholds for label in self.labels]
         return np.where(has_own, thresholds, self._least_needed())
@@ -395,3 +317,43 @@ class CascadeSegmenter(CascadePipe):
 
     def _label_hashes(self) -> list[int]:
         return [self.vocab.strings.add(label) for label in self.labels]
+
+
+def choosers(nlp: Language | None, key: str) -> Iterator[CascadeClassifier]:
+    """The classifiers of a pipeline that write entities from the spans of a key."""
+    for _, pipe in [] if nlp is None else nlp.pipeline:
+        if isinstance(pipe, CascadeClassifier) and pipe.set_ents and pipe.spans_key == key:
+            yield pipe
+
+
+def least_needed(nlp: Language, key: str) -> float:
+    """The least confidence with which a span of a key can become an entity, 0 for any.
+
+    A span is at most as likely to be an entity of some type as its bounds are.
+    """
+    thresholds = [
+        threshold
+        for chooser in choosers(nlp, key)
+        for threshold in (chooser.threshold, *chooser.label_thresholds.values())
+    ]
+    return min(thresholds, default=0.0)
+
+
+make_segmenter = component_factory(
+    "cascade_segmenter",
+    CascadeSegmenter,
+    {
+        "model": {
+            "@architectures": "spacy_cascade.LinearChain.v1",
+            "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+            "min_count": 5,
+            "label_pairs": True,
+        },
+        "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 4.5},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.2667},
+        "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
+        "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
+    },
+    assigns=["doc.spans", "span._.confidence"],
+    default_score_weights={"segments_f": 1.0, "segments_p": 0.0, "segments_r": 0.0},
+)

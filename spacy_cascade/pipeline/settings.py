@@ -1,8 +1,9 @@
 """Settings: arguments of a factory that can be changed later, as attributes of the component.
 
-The factory says names, types and defaults, and spaCy checks a config against them. A component
-checks ranges as well, whenever a setting is assigned, and keeps all of them in its `cfg`, which is
-saved with its weights. The config of its pipeline follows.
+The class of a component says the name, type and default of each, once; the factory is made of it
+(`pipeline.factories`), and spaCy checks a config against it. A component checks ranges as well,
+whenever a setting is assigned, and keeps all settings in its `cfg`, which is saved with its
+weights. The config of its pipeline follows.
 """
 
 from collections.abc import Container, Mapping
@@ -50,16 +51,16 @@ SchemeName: TypeAlias = Annotated[str, AfterValidator(_canonical)]
 class Setting:
     """An attribute of a component that is checked when it is set, and saved.
 
-    name: of the argument of the factory, by default that of the attribute. is_fixed: whether it
-    stays as it was made, since the weights would mean something else.
+    name: of the argument of the factory, by default that of the attribute. kind: its type and
+    range. is_fixed: whether it stays as it was made, since the weights would mean something else.
     """
 
-    def __init__(self, name: str, is_fixed: bool) -> None:
-        self.name, self.is_fixed = name, is_fixed
+    def __init__(self, default: object, name: str, is_fixed: bool) -> None:
+        self.default, self.name, self.is_fixed = default, name, is_fixed
 
     def __set_name__(self, owner: type, attribute: str) -> None:
         self.name = self.name or attribute
-        self._kind = get_annotations(owner)[attribute]
+        self.kind = get_annotations(owner)[attribute]
 
     def __get__(self, component: Any, owner: type | None = None) -> Any:
         """The value. A table cannot be changed: that would neither be checked nor saved."""
@@ -73,7 +74,7 @@ class Setting:
 
     @cached_property
     def _type(self) -> TypeAdapter[Any]:
-        return TypeAdapter(self._kind, config=_STRICT)
+        return TypeAdapter(self.kind, config=_STRICT)
 
     def checked(self, value: object, component_name: str) -> Any:
         """The value, its numbers Python's own. Raises `ConfigError` for another type or range."""
@@ -88,14 +89,14 @@ class Setting:
         wanted = wrong["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
         raise ConfigError(
             f"{self.name}{where} of '{component_name}' must be {wanted}, not "
-            f"{repr(wrong['input'])[:_SHOWN]}.{_as_share(self._kind, wrong['input'])} Change it in "
+            f"{repr(wrong['input'])[:_SHOWN]}.{_as_share(self.kind, wrong['input'])} Change it in "
             f"the [components.{component_name}] block, or where it is set."
         )
 
 
-def setting(name: str = "", *, is_fixed: bool = False) -> Any:
+def setting(default: object, *, name: str = "", is_fixed: bool = False) -> Any:
     """A `Setting`, in the body of a class; the annotation says its type and range."""
-    return Setting(name, is_fixed)
+    return Setting(default, name, is_fixed)
 
 
 class Cfg:
@@ -123,7 +124,7 @@ class Cfg:
                 nlp._pipe_configs[place].update(deepcopy(changed))
 
 
-def settings_of(kind: type) -> dict[str, Setting]:
+def settings_of(kind: Any) -> dict[str, Setting]:
     """The settings of a class of components, by the names of the arguments."""
     found = [vars(each).values() for each in reversed(kind.__mro__)]
     return {each.name: each for values in found for each in values if isinstance(each, Setting)}

@@ -9,17 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, Protocol
-
-from thinc.api import Model
 
 from ..errors import TrainingError
-from ..features.space import FeatureSpace
-from ..inference.structure import Structure
 from ..scorers import linear
 from ..storage import archive
 from ..storage.header import header_excess, make_header
 from ..trainers.base import BYTES_OF_WEIGHT, Room, Shape, Trainer
+from .component import Component
 
 MOST_TRANSITIONS = 1 << 24
 """Loss and gradient take about 0.3 ns for each and a token: 5 ms a token, and decoding half."""
@@ -32,32 +28,6 @@ _BYTES_ON_DISK = 2 + 1
 """A weight in half precision, and the diagonal of the Hessian."""
 _FEWER_FEATURES = "raise min_count in [model]"
 _GROUPS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-
-class Component(Protocol):
-    """What is asked of a component (`pipeline.base`)."""
-
-    name: str
-    model: Model[Any, Any]
-
-    @property
-    def cfg(self) -> dict[str, Any]: ...
-
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-
-    @property
-    def space(self) -> FeatureSpace: ...
-
-    @property
-    def family(self) -> Any: ...
-
-    @property
-    def structure(self) -> Structure: ...
-
-    def _identity(self) -> dict[str, Any]: ...
-
-    def _structure_size(self, n_labels: int) -> tuple[int, int]: ...
 
 
 def check_labels(component: Component, labels: Collection[str]) -> None:

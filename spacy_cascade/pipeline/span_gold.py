@@ -1,7 +1,7 @@
 """Gold spans that components learn from, and what is wrong where a corpus does not have them."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Protocol
@@ -11,10 +11,9 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..errors import TrainingError
-from ..features.tokens import Tokens
-from ..types import Ints2d, Texts
+from ..types import Texts
 from .corpus import GetExamples, check_labels
-from .example_sums import ENTITIES
+from .examples import ENTITIES
 from .spans.gold import (
     GoldSpans,
     gold_flags,
@@ -62,9 +61,7 @@ class SpanGold:
         known = {label for label in labels if not is_negative(label)}
         return known if self.pipe.typed or not known else {ENTITY}
 
-    def flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
-        """What gold spans say of the tokens (`features.resources`)."""
-        return gold_flags(tokens, gold)
+    flags = staticmethod(gold_flags)
 
     def labels_present(self, gold: GoldSpans) -> Iterable[str]:
         """All labels of one example, also those that the component does not tell apart."""

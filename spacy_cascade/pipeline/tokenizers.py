@@ -20,8 +20,8 @@ from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 
-from .rule_tokenizer import MARK
-
+MARK = r"[^\w\s]|_"
+"""A mark of punctuation or a symbol, as a regular expression."""
 _SENTENCE_STOP_INSIDE = rf"(?<=[{ALPHA_LOWER}{CONCAT_QUOTES}])\.(?=[{ALPHA_UPPER}{CONCAT_QUOTES}])"
 
 

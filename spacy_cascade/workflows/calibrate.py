@@ -7,8 +7,8 @@ from spacy.language import Language
 from spacy.training import Example
 
 from ..errors import ConfigError, TrainingError
-from ..pipeline.annotating import annotated
 from ..pipeline.calibration import Outcomes, best_temperature, gives_confidences, log_loss
+from ..pipeline.recognisers import annotated
 from .reconfigure import Settings, with_settings
 
 

@@ -1,9 +1,10 @@
-"""Trained pipelines with other settings."""
+"""Trained pipelines with other settings, and the scores in their meta data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from spacy.language import Language
+from spacy.training import Example
 from spacy.util import load_model_from_config
 from spacy.vocab import Vocab
 from thinc.api import Config
@@ -44,3 +45,24 @@ def with_settings(nlp: Language, *settings: Settings) -> Language:
         for component, options in some.items():
             config["components"][component].update(options)
     return reconfigured(nlp, config)
+
+
+def take_own_scores(nlp: Language, examples: Sequence[Example]) -> None:
+    """Have the pipeline's own scores in its meta data, in place of those that are there.
+
+    Those are of the pipeline before its settings changed, and so what it finds.
+
+    examples: to score on; without any, the meta data lose their scores. Only scores that are there
+    already are replaced. Others, such as losses of training, stay.
+    """
+    before = nlp.meta.get("performance")
+    if not before:
+        return
+    if not examples:
+        nlp.meta["performance"] = {}
+        return
+    scores = nlp.evaluate(examples)
+    known = {name: scores[name] for name in before if name in scores}
+    # What cannot be scored is 0, as in spaCy's own training.
+    own = {name: 0.0 if value is None else value for name, value in known.items()}
+    nlp.meta["performance"] = {**before, **own}

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
 import pytest
+import spacy
+from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 
-from helpers import blank
+from helpers import (
+    TEXTS,
+    add_segmenter,
+    annotations,
+    blank,
+    make_examples,
+    weights,
+)
+from locking import waits_for_lock
+from spacy_cascade import ModelFileError, TrainingError, save_pipeline
 from spacy_cascade.pipeline.base import CascadePipe, is_learner
+from spacy_cascade.pipeline.batches import unchanging
+from spacy_cascade.pipeline.reading import earlier_space
+from spacy_cascade.scorers import linear
 
 COMPONENTS = ("cascade_segmenter", "cascade_classifier", "cascade_reranker", "cascade_tagger")
 
@@ -21,3 +41,102 @@ def test_a_reranker_is_not_trained_by_a_trainer_of_the_config() -> None:
     made = {factory: blank().add_pipe(factory) for factory in COMPONENTS}
     learners = [factory for factory, pipe in made.items() if is_learner(pipe)]
     assert learners == ["cascade_segmenter", "cascade_classifier", "cascade_tagger"]
+
+
+def begin(component: Any) -> None:
+    with unchanging(component):
+        pass
+
+
+CALLS: dict[str, Callable[[Any], object]] = {
+    "adding a label": lambda component: component.add_label("X"),
+    "weights of a fit": lambda component: component.sync_weights(),
+    "the beginning of a batch": begin,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_component_waits_for_the_lock(name: str) -> None:
+    component = blank().add_pipe("cascade_tagger")
+    assert waits_for_lock(lambda: CALLS[name](component))
+
+
+def test_spans_that_are_made_when_they_are_read_wait_for_the_lock(trained: Language) -> None:
+    """Once: what has been made is there for all."""
+    doc = trained(TEXTS[0])
+    group = doc.spans["cascade"]
+    assert waits_for_lock(lambda: list(group))
+    assert not waits_for_lock(lambda: list(group))
+
+
+DIVERGING = {
+    "loss": {"@misc": "spacy_cascade.Hinge.v2", "kappa": 1e100},
+    "penalty": None,
+    "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 1e300},
+}
+
+
+def test_the_last_finite_weights_stay() -> None:
+    nlp = blank()
+    segmenter = add_segmenter(nlp, **DIVERGING)
+    examples = make_examples(nlp)
+    nlp.initialize(lambda: examples)
+    nlp.update(examples)
+    with pytest.raises(TrainingError, match=r"'cascade_segmenter' has diverged.*\[trainer\]"):
+        segmenter.sync_weights()
+    assert all(np.isfinite(values).all() for values in weights(segmenter))
+    segmenter.to_bytes()
+
+
+def test_not_enough_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise MemoryError
+
+    monkeypatch.setattr(linear, "set_weights", fail)
+    nlp = blank()
+    add_segmenter(nlp)
+    with pytest.raises(
+        TrainingError, match=r"not enough memory for 'cascade_segmenter'.*min_count"
+    ):
+        nlp.initialize(lambda: make_examples(nlp))
+
+
+def test_a_pipeline_is_saved_over_another_one(trained: Language, tmp_path: Path) -> None:
+    (tmp_path / "README").write_text("mine")
+    save_pipeline(blank(), tmp_path)
+    save_pipeline(trained, tmp_path)
+    assert annotations(spacy.load(tmp_path)) == annotations(trained)
+    assert (tmp_path / "README").read_text() == "mine"
+
+
+def test_a_pipeline_that_cannot_be_saved_leaves_the_old_one(tmp_path: Path) -> None:
+    save_pipeline(blank(), tmp_path / "model")
+    nlp = blank()
+    segmenter: Any = add_segmenter(nlp)
+    segmenter.label_thresholds = {f"type {number}": 0.5 for number in range(9000)}
+    with pytest.raises(ModelFileError, match=r"Cannot save the model.*settings take 9,\d+ values"):
+        save_pipeline(nlp, tmp_path / "model")
+    assert spacy.load(tmp_path / "model").pipe_names == []
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_the_nearest_component_before_has_met_the_words() -> None:
+    nlp = blank()
+    nlp.add_pipe("cascade_segmenter")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("cascade_classifier")
+    segmenter, classifier = (
+        nlp.get_pipe(f"cascade_{name}") for name in ("segmenter", "classifier")
+    )
+    assert earlier_space(nlp, segmenter) is None
+    assert earlier_space(nlp, classifier) is segmenter.space
+    with nlp.select_pipes(disable="cascade_segmenter"):
+        assert earlier_space(nlp, classifier) is None
+    assert earlier_space(None, classifier) is None
+
+
+def test_a_copy_of_a_space_has_no_other_one() -> None:
+    nlp = blank()
+    spaces = [nlp.add_pipe(f"cascade_{name}").space for name in ("segmenter", "classifier")]
+    spaces[1].earlier = spaces[0]
+    assert pickle.loads(pickle.dumps(spaces[1])).earlier is None

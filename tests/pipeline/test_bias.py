@@ -22,11 +22,11 @@ def n_found(weight: float, learning: dict[str, Any], of_classifier: bool) -> int
     nlp = blank()
     # A list of spans has many wrong ones for a classifier to learn from.
     add_segmenter(nlp, **({"overlapping": True, "temperature": 3.0} if of_classifier else biased))
-    examples = sample_examples(nlp, n_docs=25)
+    examples = sample_examples(nlp, n_docs=10)
     train(nlp, examples)
     add_classifier(nlp, reject=of_classifier, **(biased if of_classifier else {}))
     nlp.get_pipe("cascade_classifier").initialize(lambda: examples, nlp=nlp)
-    for _ in range(3):
+    for _ in range(2):
         nlp.update(
             examples, exclude=["cascade_segmenter"], annotates=["cascade_segmenter"], losses={}
         )
@@ -34,11 +34,10 @@ def n_found(weight: float, learning: dict[str, Any], of_classifier: bool) -> int
     return sum(len(doc.ents) for doc in nlp.pipe(new))
 
 
-@pytest.mark.parametrize("of_classifier", [False, True])
-@pytest.mark.parametrize("learning", [BATCH, SINGLY])
+@pytest.mark.parametrize(("learning", "of_classifier"), [(BATCH, True), (SINGLY, False)])
 def test_the_more_a_false_negative_costs_the_more_is_found(
     learning: dict[str, Any], of_classifier: bool
 ) -> None:
-    found = [n_found(weight, learning, of_classifier) for weight in (0.05, 1.0, 8.0)]
+    found = [n_found(weight, learning, of_classifier) for weight in (0.05, 8.0)]
     assert found == sorted(found)
     assert 0 < found[0] < found[-1]

@@ -183,12 +183,3 @@ def test_segments_are_those_of_the_entities(
         assert scores[f"{what}_p"] == pytest.approx(len(found & gold) / len(found))
         assert scores[f"{what}_r"] == pytest.approx(len(found & gold) / len(gold))
     assert scores["candidates_p"] < scores["segments_p"]
-
-
-def test_segments_of_a_list_that_nothing_chooses_from(nlp: Language) -> None:
-    """The list is what comes out."""
-    with nlp.select_pipes(enable=SEGMENTER):
-        scores = nlp.evaluate(make_examples(nlp))
-    assert "candidates_f" not in scores
-    assert scores["segments_p"] < 0.9
-    assert scores["segments_r"] == 1.0

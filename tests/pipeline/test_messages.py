@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +13,13 @@ from spacy.training.initialize import init_nlp
 from thinc.api import Config
 
 import spacy_cascade
-from helpers import TEXTS, add_segmenter, blank, bounds, make_examples, trained_cascade
-from spacy_cascade import ConfigError, NotTrainedError, TrainingError
+from helpers import TEXTS, add_segmenter, blank, bounds, make_examples
+from spacy_cascade import ConfigError, TrainingError
 
 
 @pytest.fixture(scope="module")
-def nlp() -> Language:
-    return trained_cascade()
-
-
-def test_an_update_before_initialize_names_the_component() -> None:
-    nlp = blank()
-    nlp.add_pipe("cascade_segmenter", name="spans")
-    with pytest.raises(NotTrainedError, match=r"'spans' has no weights yet.*nlp\.initialize\("):
-        nlp.update(make_examples(nlp))
+def nlp(trained: Language) -> Language:
+    return trained
 
 
 def test_a_percentage_is_no_threshold(nlp: Language) -> None:
@@ -102,3 +96,55 @@ def test_no_examples_hint_at_the_format(tmp_path: Path) -> None:
         with pytest.raises(TrainingError, match=problem):
             init_nlp(Config(config))
         doc.set_ents([])
+
+
+NAMES = ("cascade_segmenter", "cascade_classifier")
+
+
+@pytest.fixture
+def own(nlp: Language) -> Language:
+    return blank().from_config(nlp.config).from_bytes(nlp.to_bytes())
+
+
+def without(nlp: Language) -> None:
+    nlp.remove_pipe(NAMES[0])
+
+
+def disabled(nlp: Language) -> None:
+    nlp.disable_pipe(NAMES[0])
+
+
+def with_another_key(nlp: Language) -> None:
+    nlp.get_pipe(NAMES[0]).spans_key = "mentions"
+
+
+def reordered(nlp: Language) -> None:
+    segmenter = nlp.get_pipe(NAMES[0])
+    nlp._components = [component for component in nlp._components if component[1] is not segmenter]
+    nlp._components.append((NAMES[0], segmenter))
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (without, 'Add a cascade_segmenter with spans_key = "cascade" before it'),
+        (disabled, "'cascade_segmenter' would write it, but is disabled"),
+        (with_another_key, r"'cascade_segmenter' writes doc.spans\['mentions'\]: give both"),
+        (reordered, "'cascade_segmenter' writes it, but comes later"),
+    ],
+)
+def test_the_warning_names_the_cause(own: Language, change: Any, cause: str) -> None:
+    change(own)
+    with pytest.warns(UserWarning, match=rf"'cascade_classifier' finds no doc.spans.*{cause}"):
+        assert own(TEXTS[0]).ents == ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        own(TEXTS[1])
+
+
+def test_where_all_is_right_nothing_is_said(own: Language) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert own(TEXTS[0]).ents
+        assert own("Nothing else is known here .").ents == ()
+        own("")

@@ -19,7 +19,6 @@ from helpers import (
     make_doc,
     make_examples,
     train,
-    trained_cascade,
 )
 from spacy_cascade.errors import NotTrainedError
 from spacy_cascade.pipeline import decoding
@@ -30,9 +29,9 @@ NEW = "Both T cells and the STAT5 site bind Jurkat p53 cells . IL-2 gene of Jurk
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("parts") / "model"
-    trained_cascade().to_disk(path)
+    trained.to_disk(path)
     return path
 
 
@@ -63,11 +62,8 @@ def written(doc: Doc) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     "options",
     [
         {},
-        {"confidence": False},
         {"threshold": 0.6, "temperature": 3.0},
-        {"n_best": 4},
         {"overlapping": True, "temperature": 3.0},
-        {"constrained": True},
         {"constrained": True, "n_best": 3},
     ],
 )
@@ -91,14 +87,6 @@ def check_parts(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(decoding, "PART", size)
         found.append([written(doc) for doc in nlp.pipe(docs_of(nlp))])
     assert found[0] == found[1] == found[2]
-
-
-def test_cuts_are_between_sequences() -> None:
-    starts = np.array([0, 3, 4, 12, 13, 20], dtype=np.int64)
-    assert decoding.cuts(starts, 5) == [0, 3, 5]
-    assert decoding.cuts(starts, 1) == [0, 1, 2, 3, 4, 5]
-    assert decoding.cuts(starts, 100) == [0, 5]
-    assert decoding.cuts(np.array([0, 50], dtype=np.int64), 8) == [0, 1]
 
 
 def test_no_weights_are_noticed_before_any_part() -> None:

@@ -35,8 +35,8 @@ def shown(is_terminal: bool, seconds: float) -> str:
 
 
 def test_a_bar_appears_before_the_first_part_is_done() -> None:
-    assert "Folds:   0%|" in shown(True, 0.5)
-    assert "0/5" in shown(True, 0.5)
+    assert "Folds:   0%|" in shown(True, 0.3)
+    assert "0/5" in shown(True, 0.3)
 
 
 def test_none_appears_for_short_work_or_in_a_file() -> None:
@@ -48,6 +48,6 @@ def test_a_notebook_has_bars_although_it_is_no_terminal(monkeypatch: pytest.Monk
     shell = SimpleNamespace(config={"IPKernelApp": {}})
     fake = SimpleNamespace(get_ipython=lambda: shell)
     monkeypatch.setitem(sys.modules, "IPython", fake)  # type: ignore[arg-type]
-    assert "0/5" in shown(False, 0.5)
+    assert "0/5" in shown(False, 0.3)
     shell.config = {}
     assert shown(False, 0.2) == ""

@@ -10,6 +10,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import registry
 
+from helpers import blank
 from spacy_cascade import ConfigError, CorpusError
 from spacy_cascade.pipeline.readers import examples_for, gold_inputs_of, input_doc
 
@@ -18,9 +19,9 @@ TAGS = ["MD", "VB", ".", "PRP", "VBZ", "."]
 STARTS = [True, False, False, True, False, False]
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    vocab = spacy.blank("en").vocab
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tmp_path, vocab = tmp_path_factory.mktemp("corpus"), blank().vocab
     spaces = [True, False, True, True, False, False]
     ents = ["O", "O", "O", "B-X", "O", "O"]
     doc = Doc(vocab, words=WORDS, spaces=spaces, tags=TAGS, sent_starts=STARTS, ents=ents)
@@ -33,7 +34,7 @@ def read(path: Path | None, **settings: object) -> list[Example]:
     reader = registry.resolve(
         {"c": {"@readers": "spacy_cascade.Corpus.v1", "path": path, **settings}}
     )
-    return list(reader["c"](spacy.blank("en")))
+    return list(reader["c"](blank()))
 
 
 def starts(doc: Doc) -> list[bool | None]:
@@ -79,7 +80,7 @@ def test_what_cannot_be_read(path: Path) -> None:
 
 def test_a_doc_of_another_vocabulary(path: Path) -> None:
     reference = read(path)[0].reference
-    vocab = spacy.blank("en").vocab
+    vocab = blank().vocab
     doc = input_doc(reference, ("sentences", "tags"), vocab)
     assert doc.vocab is vocab
     assert [token.tag_ for token in doc] == TAGS

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_cascade.pipeline.scorers import make_tags_scorer, score_segments, score_types
+from spacy_cascade.pipeline.scorers import score_segments, score_types
 from spacy_cascade.pipeline.spans.gold import read_gold
 
 WORDS = [*"abcdef"]
@@ -162,13 +162,3 @@ def test_tokens_without_annotation_stay_so_where_few_labels_count() -> None:
     one.predicted.set_ents([Span(one.predicted, 0, 1, "A"), Span(one.predicted, 4, 5, "A")])
     scores = score_types([one], classify=classify_as([["A"]]), labels=["A", "B"], gold_labels=["A"])
     assert (scores["types_acc"], scores["ents_p"], scores["ents_r"]) == (1.0, 1.0, 1.0)
-
-
-def test_the_share_of_right_tags() -> None:
-    """Of the tokens that have a gold one."""
-    one = example([], [])
-    for token, tag in zip(one.reference, ["X", "Y", "X", "", "", ""], strict=True):
-        token.tag_ = tag
-    for token, tag in zip(one.predicted, "XXXXYY", strict=True):
-        token.tag_ = tag
-    assert make_tags_scorer()([one], spans_key="found") == {"tag_acc": pytest.approx(2 / 3)}

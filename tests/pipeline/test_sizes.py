@@ -67,13 +67,10 @@ def test_label_pairs_allow_fewer(memory: Any) -> None:
 @pytest.mark.parametrize(
     ("n_types", "label_pairs", "expected"),
     [
-        (50, True, None),
         (200, True, r"200 labels make 161,601 trans.*389\.1 GiB.*Set label_pairs = false"),
         (1000, True, r"4,008,001 transitions.*5 milliseconds.*Set label_pairs = false.*typed = fa"),
         # Without label pairs these would be too many, too.
         (5000, True, r"100,040,001 transitions, and with more than 524,288.*\. Have a cascade"),
-        (200, False, None),
-        (1000, False, None),
         (2000, False, None),
         (2100, False, r"17,656,801 transitions, and with more than 16,777,216.*\. Have a cascade"),
     ],
@@ -103,15 +100,6 @@ def test_labels_that_a_file_cannot_hold(memory: Any) -> None:
         check_labels(classifier, names(most + 1))
     with pytest.raises(TrainingError, match=r"take [\d,]+ bytes as text.*262,144"):
         check_labels(classifier, [f"{'x' * 200}{i}" for i in range(1400)])
-
-
-def test_what_is_just_refused_could_not_be_saved_and_the_rest_can() -> None:
-    written = header.make_header("kind", names(8000), {}, {})
-    assert header.header_excess(written) is None
-    header.write_header(written)
-    too_many = header.make_header("kind", names(8300), {}, {})
-    with pytest.raises(header.ModelFileError, match=r"8,30\d values.*8,192\. Have fewer labels"):
-        header.write_header(too_many)
 
 
 def test_memory_of_label_pairs(memory: Any) -> None:
@@ -149,26 +137,7 @@ def test_weights_that_a_file_cannot_hold(memory: Any) -> None:
     check_weights(tagger(**WITHOUT_PAIRS), 100, most + 1)  # mostly zero, without a penalty
 
 
-def test_memory_of_weights_of_which_few_are_trained(memory: Any) -> None:
-    """All are kept in single precision twice; of each feature one is trained at least."""
-    classifier = add_classifier(blank())
-    needed = 1000 * 128 * 2 * 4 + 1000 * (20 + 5 * 8)
-    memory(needed)
-    check_weights(classifier, 128, 1000)
-    memory(needed - 1)
-    with pytest.raises(TrainingError, match=r"128 labels.*1,000 features.*128,000 weights"):
-        check_weights(classifier, 128, 1000)
-    memory(1000 * 127 * 60 - 1)
-    with pytest.raises(TrainingError, match="127 labels"):
-        check_weights(classifier, 127, 1000)
-    memory(2**50)
-    most = 8 * (MAXIMUM_SIZE - 1) // 1000
-    check_weights(classifier, 1000, most)
-    with pytest.raises(TrainingError, match="could not be saved"):
-        check_weights(classifier, 1000, most + 9)
-
-
-@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("typed", [True])
 def test_initialize_refuses_before_a_structure_is_made(
     typed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,16 +167,6 @@ def test_initialize_refuses_weights_that_memory_cannot_hold(memory: Any) -> None
         nlp.initialize(lambda: make_examples(nlp))
 
 
-def test_no_label_more_than_can_be_saved(memory: Any) -> None:
-    nlp = blank()
-    segmenter = add_segmenter(nlp, typed=True)
-    nlp.initialize(lambda: make_examples(nlp))
-    before = segmenter.labels
-    with pytest.raises(TrainingError, match="cannot have 4 labels: the model"):
-        segmenter.add_label("x" * 300_000)
-    assert segmenter.labels == before
-
-
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
@@ -228,8 +187,3 @@ def test_available_memory(files: dict[str, str], expected: int, tmp_path: Path) 
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert sizes.available_memory(tmp_path) == expected
-
-
-def test_available_memory_elsewhere(tmp_path: Path) -> None:
-    found = sizes.available_memory(tmp_path)
-    assert found is None or found > 2**20

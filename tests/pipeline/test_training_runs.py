@@ -20,7 +20,6 @@ from helpers import (
     TEXTS,
     TRAINER,
     annotations,
-    blank,
     cascade,
     make_examples,
     sample_examples,
@@ -53,18 +52,6 @@ def test_many_short_updates_are_one_long_one() -> None:
         train(nlp, make_examples(nlp), updates=updates)
         results.append(model_bytes(nlp))
     assert results[0] == results[1] == results[2]
-
-
-def test_copies_of_the_predicted_docs_are_the_same_corpus() -> None:
-    """spaCy's loop makes new Examples around the same references at every step."""
-    nlp = cascade()
-    examples = make_examples(nlp)
-    nlp.initialize(lambda: examples)
-    nlp.update(examples)
-    fits = [nlp.get_pipe(name)._fit for name in NAMES]
-    copies = [type(e)(e.predicted.copy(), e.reference) for e in examples]
-    nlp.update(copies[::-1])
-    assert [nlp.get_pipe(name)._fit for name in NAMES] == fits
 
 
 def test_another_corpus_starts_from_the_weights() -> None:
@@ -120,95 +107,40 @@ def resumed_config(nlp: Language, folder: Path, frozen: list[str], corpus: Path)
 
 
 def converged_cascade() -> tuple[Language, dict[str, float]]:
-    nlp = cascade_with({**TRAINER, "iterations": 100})
-    return nlp, train(nlp, sample_examples(nlp, n_docs=4), updates=2)[-1]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_sourced_component_goes_on_from_its_weights(name: str) -> None:
-    """The first loss of the second training is the last loss of the first."""
-    first, last = converged_cascade()
-    nlp = blank()
-    nlp.add_pipe(name, source=first)
-    nlp.resume_training()
-    nlp.get_pipe(name).trainer = type(nlp.get_pipe(name).trainer)(iterations=1, threads=1)
-    losses = nlp.update(sample_examples(nlp, n_docs=4), losses={})
-    assert losses[name] == pytest.approx(last[name], rel=1e-3)
-    fresh = cascade_with({**TRAINER, "iterations": 1})
-    (start,) = train(fresh, sample_examples(fresh, n_docs=4), updates=1)
-    assert losses[name] < 0.7 * start[name]
+    nlp = cascade_with({**TRAINER, "iterations": 60})
+    return nlp, train(nlp, sample_examples(nlp, n_docs=2), updates=2)[-1]
 
 
 def test_resuming_from_a_config(tmp_path: Path) -> None:
     """`[components.x] source = PATH`: not initialized again, and adapted."""
     first, last = converged_cascade()
     first.to_disk(tmp_path / "first")
-    corpus = write_sample(tmp_path / "train.spacy", n_docs=4)
+    corpus = write_sample(tmp_path / "train.spacy", n_docs=2)
     config = resumed_config(first, tmp_path / "first", [], corpus)
     nlp = init_nlp(config)
     assert model_bytes(nlp) == model_bytes(first)
     for name in NAMES:
         assert nlp.get_pipe(name).labels == first.get_pipe(name).labels
-    examples = sample_examples(nlp, n_docs=4)
+    examples = sample_examples(nlp, n_docs=2)
     losses = nlp.update(examples, losses={})
     for name in NAMES:
         assert losses[name] < last[name]  # the prior asks nothing of weights that stay
     # A new Doc takes it on from there.
-    more = sample_examples(nlp, n_docs=6)
+    more = sample_examples(nlp, n_docs=3)
     values = [nlp.update(more, losses={}) for _ in range(3)]
     assert values[-1]["cascade_segmenter"] <= values[0]["cascade_segmenter"]
-
-
-@pytest.mark.parametrize("frozen", NAMES)
-def test_frozen_components_do_not_move(frozen: str, tmp_path: Path) -> None:
-    first = cascade_with({**TRAINER, "iterations": 2})
-    train(first, sample_examples(first, n_docs=4), updates=1)
-    first.to_disk(tmp_path / "first")
-    corpus = write_sample(tmp_path / "train.spacy", n_docs=4)
-    nlp = init_nlp(resumed_config(first, tmp_path / "first", [frozen], corpus))
-    before = model_bytes(nlp)
-    losses = nlp.update(sample_examples(nlp, n_docs=4), losses={}, exclude=[frozen])
-    after = model_bytes(nlp)
-    (moving,) = set(NAMES) - {frozen}
-    assert set(losses) == {moving}
-    assert after[frozen] == before[frozen]
-    assert after[moving] != before[moving]
-
-
-def test_a_frozen_segmenter_may_annotate() -> None:
-    """The classifier sees its proposals in training and learns to reject the wrong ones."""
-    nlp = cascade({}, {"reject": True})
-    examples = make_examples(nlp)
-    nlp.initialize(lambda: examples)
-    for _ in range(3):
-        nlp.update(
-            examples, exclude=["cascade_segmenter"], annotates=["cascade_segmenter"], losses={}
-        )
-    # The segmenter has no weights but zeros: its proposals are no spans or wrong ones.
-    assert not nlp.get_pipe("cascade_segmenter").model.get_param("W").any()
-    assert nlp.evaluate(examples)["types_acc"] == 1.0
 
 
 # The same result whatever the machine does
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {
-            "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
-            "penalty": {"@misc": "spacy_cascade.Gaussian.v1"},
-        },
-    ],
-)
-def test_threads_change_no_byte(settings: dict[str, Any]) -> None:
+def test_threads_change_no_byte() -> None:
     results = []
-    for threads in (1, 2, 3):
-        nlp = cascade_with({**TRAINER, "iterations": 4, "threads": threads}, **settings)
-        train(nlp, sample_examples(nlp), updates=1)
+    for threads in (1, 3):
+        nlp = cascade_with({**TRAINER, "iterations": 2, "threads": threads})
+        train(nlp, sample_examples(nlp, n_docs=10), updates=1)
         results.append(model_bytes(nlp))
-    assert results[0] == results[1] == results[2]
+    assert results[0] == results[1]
 
 
 TRAIN_AGAIN = """
@@ -244,11 +176,11 @@ def test_the_order_of_examples_changes_no_prediction() -> None:
         assert one["scores"]["cascade"] == pytest.approx(other["scores"]["cascade"], abs=1e-2)
 
 
-def test_training_again_forgets_the_former_training() -> None:
+def test_training_again_forgets_the_former_training(trained: Language) -> None:
     nlp = cascade()
     train(nlp, make_examples(nlp, [(TEXTS[0], [(0, 1, "DNA"), (1, 2, "cell"), (2, 3, "protein")])]))
     train(nlp, make_examples(nlp))
-    assert annotations(nlp) == annotations(trained_cascade())
+    assert annotations(nlp) == annotations(trained)
 
 
 # spaCy's loop

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
-from pathlib import Path
-
 import numpy as np
 import pytest
-import spacy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from spacy.language import Language
-from spacy.tokens import DocBin
 
-from helpers import SENTENCES, TEXTS, add_segmenter, blank, make_examples, trained_cascade
+from helpers import SENTENCES, TEXTS, make_examples, trained_cascade
 from spacy_cascade import ConfigError, TrainingError
-from spacy_cascade.callbacks.calibrate import make_calibration
 from spacy_cascade.pipeline.calibration import (
     RANGE,
-    HasConfidences,
     Outcomes,
     best_temperature,
-    gives_confidences,
     log_loss,
 )
 from spacy_cascade.workflows.calibrate import calibrate
+from spacy_cascade.workflows.reconfigure import with_settings
 
 
 def sigmoid_outcomes(scores: np.ndarray, right: np.ndarray) -> Outcomes:
     return Outcomes(right, lambda temperature: expit(scores / temperature))
-
-
-@pytest.fixture(scope="module")
-def trained() -> Language:
-    return trained_cascade()
 
 
 @pytest.fixture
@@ -43,6 +31,7 @@ def examples(trained: Language):
     return make_examples(trained)
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 1000))
 def test_the_temperature_is_that_of_a_general_minimiser(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -83,12 +72,10 @@ def test_entities_stay_and_losses_fall(trained: Language, examples) -> None:
         ]
 
 
-def test_a_temperature_divides_scores(trained: Language, tmp_path: Path) -> None:
+def test_a_temperature_divides_scores(trained: Language) -> None:
     """As if all weights were divided by it."""
-    trained.to_disk(tmp_path)
     hot = {name: {"temperature": 2.0} for name in trained.pipe_names}
-    by_setting = spacy.load(tmp_path, config={"components": hot})
-    by_weights = spacy.load(tmp_path)
+    by_setting, by_weights = with_settings(trained, hot), with_settings(trained)
     for _, pipe in by_weights.pipeline:
         for name in ("W", "transitions"):
             pipe.model.set_param(name, pipe.model.get_param(name) / 2)
@@ -100,14 +87,13 @@ def test_a_temperature_divides_scores(trained: Language, tmp_path: Path) -> None
     assert (warm < cool).all()
 
 
-def test_lists_keep_their_scores(trained: Language, tmp_path: Path) -> None:
+def test_lists_keep_their_scores(trained: Language) -> None:
     """A reranker was trained on them."""
-    trained.to_disk(tmp_path)
-    components = {"cascade_segmenter": {"n_best": 2}, "cascade_classifier": {}}
-    plain = spacy.load(tmp_path, config={"components": components})
-    for settings in components.values():
-        settings["temperature"] = 3.0
-    hot = spacy.load(tmp_path, config={"components": components})
+    listing = {"cascade_segmenter": {"n_best": 2}}
+    plain = with_settings(trained, listing)
+    hot = with_settings(
+        trained, listing, {name: {"temperature": 3.0} for name in trained.pipe_names}
+    )
     for name in ("sequence_scores", "class_scores"):
         cool, warm = (nlp(TEXTS[0]).spans["cascade/1"].attrs[name] for nlp in (plain, hot))
         np.testing.assert_array_equal(cool, warm)
@@ -149,44 +135,9 @@ def test_rejection_counts_as_a_type() -> None:
     assert found.n_spans == sum(len(doc.spans["cascade"]) for doc in nlp.pipe(TEXTS))
 
 
-def test_the_callback_calibrates_what_is_saved(trained: Language, examples, tmp_path: Path) -> None:
-    path = tmp_path / "dev.spacy"
-    DocBin(docs=[example.reference for example in examples]).to_disk(path)
-    saved = make_calibration(str(path))(trained)
-    assert saved.get_pipe("cascade_segmenter").temperature != 1.0
-    assert saved.config["components"]["cascade_classifier"]["temperature"] != 1.0
-
-
-def test_training_goes_on_where_nothing_is_found_yet(trained: Language, tmp_path: Path) -> None:
-    path = tmp_path / "dev.spacy"
-    DocBin(docs=[make_examples(trained)[4].reference]).to_disk(path)
-    with pytest.warns(UserWarning, match="not calibrated. 'cascade_segmenter' finds no spans"):
-        assert make_calibration(str(path))(trained) is trained
-
-
 def test_what_cannot_be_calibrated(trained: Language, examples) -> None:
+    silent = with_settings(trained, {name: {"confidence": False} for name in trained.pipe_names})
     with pytest.raises(ConfigError, match="No component of the pipeline gives confidences"):
-        calibrate(trained_cascade({"confidence": False}, {"confidence": False}), examples)
-    with pytest.raises(ConfigError, match="needs a path"):
-        make_calibration(None)(trained)
-    with pytest.raises(TrainingError, match="'cascade_segmenter' finds no spans"):
-        calibrate(trained, [])
+        calibrate(silent, examples)
     with pytest.raises(TrainingError, match="'cascade_segmenter' finds no spans"):
         calibrate(trained, make_examples(trained)[4:5])
-    message = "temperature of 'cascade_segmenter' must be greater than 0"
-    for temperature in (0.0, -1.0):
-        with pytest.raises(ConfigError, match=message):
-            add_segmenter(blank(), temperature=temperature)
-
-
-def test_components_with_confidences_are_known_on_any_python() -> None:
-    """From Python 3.12 on, `isinstance` does not call `__getattr__`, which gives the options."""
-    nlp = blank()
-    for name in ("cascade_segmenter", "cascade_classifier"):
-        pipe = nlp.add_pipe(name)
-        for member in {*HasConfidences.__annotations__, "outcomes"}:
-            inspect.getattr_static(pipe, member)
-        assert gives_confidences(pipe)
-        pipe.confidence = False
-        assert not gives_confidences(pipe)
-    assert not gives_confidences(nlp.add_pipe("sentencizer"))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, Span
 
 from helpers import (
     SENTENCES,
@@ -27,7 +27,6 @@ from helpers import (
 )
 from reference import best_disjoint_gain
 from spacy_cascade import ConfigError, TrainingError
-from spacy_cascade.callbacks.calibrate import make_calibration
 from spacy_cascade.pipeline.spans.placing import LabelledSpan
 from spacy_cascade.workflows.decoding import Decoded, decode_for_f1
 
@@ -121,16 +120,6 @@ def test_a_threshold_of_a_list_is_chosen_anew(decoded: tuple[Language, Decoded])
         assert again == found
 
 
-def test_thresholds_of_labels_stay(trained: Language) -> None:
-    nlp = deepcopy(trained)
-    nlp.get_pipe(CLASSIFIER).label_thresholds = {"cell": 0.05, "protein": 1.0}
-    nlp, found = decode_for_f1(nlp, docs_of(nlp))
-    assert nlp.get_pipe(SEGMENTER).threshold == 0.0
-    assert nlp.get_pipe(CLASSIFIER).threshold == found.threshold
-    labels = {label for of_doc in entities(nlp) for _, _, label in of_doc}
-    assert labels == {"cell", "DNA"}
-
-
 def test_a_single_phase_recogniser() -> None:
     nlp = blank()
     add_segmenter(nlp, typed=True, set_ents=True, label_thresholds={"cell": 1.0}, **UNSURE)
@@ -158,42 +147,12 @@ def test_rejected_spans_are_not_expected() -> None:
     assert found.n_listed == listed - rejected
 
 
-def test_earlier_entities_stay(decoded: tuple[Language, Decoded]) -> None:
-    nlp = deepcopy(decoded[0])
-    nlp.get_pipe(SEGMENTER).constrained = True
-    doc = make_doc(nlp.vocab, TEXTS[0])
-    doc.set_ents([Span(doc, 1, 2, "set_before")], default="unmodified")
-    found = bounds(nlp(doc).ents)
-    assert found[0] == (1, 2, "set_before")
-    assert len(found) > 1
-
-
-def test_the_callback_decodes_what_is_saved(trained: Language, tmp_path: Path) -> None:
-    path = tmp_path / "dev.spacy"
-    DocBin(docs=[example.reference for example in make_examples(trained)]).to_disk(path)
-    callback = make_calibration(str(path), decoding="expected_f1")
-    saved, again = callback(trained), callback(trained)
-    options = saved.get_pipe(SEGMENTER), saved.get_pipe(CLASSIFIER)
-    assert options[0].overlapping
-    assert options[1].threshold > 0
-    assert options[0].temperature != UNSURE["temperature"]
-    assert saved.config["components"] == again.config["components"]
-    assert not trained.get_pipe(SEGMENTER).overlapping
-    plain = make_calibration(str(path))(trained)
-    assert not plain.get_pipe(SEGMENTER).overlapping
-    with pytest.raises(ConfigError, match=r"no decoding 'f1'\. Known: best, expected_f1"):
-        make_calibration(str(path), decoding="f1")
-
-
 @pytest.mark.parametrize(
     ("segmenter", "classifier", "message"),
     [
         ({"n_best": 3}, {}, "writes the 3 best segmentations"),
         ({"confidence": False}, {}, "'cascade_segmenter' gives no confidences"),
-        ({}, {"confidence": False}, "'cascade_classifier' gives no confidences"),
-        ({"threshold": 0.2}, {}, r"'cascade_segmenter' has the threshold 0\.2"),
         ({}, {"threshold": 0.5}, r"'cascade_classifier' has the threshold 0\.5"),
-        ({}, {"set_ents": False}, "No cascade_segmenter finds the entities"),
         ({}, {"spans_key": "other"}, "No cascade_segmenter finds the entities"),
     ],
 )

@@ -12,7 +12,6 @@ from spacy.tokens import Doc, Span
 import spacy_cascade
 from helpers import SENTENCES, annotations, blank, cascade, gold_doc, make_examples
 from spacy_cascade import ConfigError, TrainingError
-from spacy_cascade.pipeline.calibration import Outcomes, best_temperature
 from spacy_cascade.workflows import fit as module
 from spacy_cascade.workflows.hand_made import read_examples
 
@@ -115,18 +114,6 @@ def test_examples_of_any_form(fitted: tuple[Language, module.Fitted]) -> None:
         assert found == sorted(spans)
 
 
-def test_parts_are_calibrated_together() -> None:
-    rng = np.random.default_rng(0)
-    sure = rng.uniform(0.5, 4.0, 40)
-    right = rng.random(40) < 0.7
-
-    def outcomes(part: slice) -> Outcomes:
-        return Outcomes(right[part], lambda t: 1 / (1 + np.exp(-sure[part] / t)))
-
-    parts = [outcomes(slice(0, 10)), outcomes(slice(10, 40))]
-    assert best_temperature(module._together(parts)) == best_temperature(outcomes(slice(0, 40)))
-
-
 def test_what_cannot_be_learnt_is_refused() -> None:
     with pytest.raises(TrainingError, match="no examples"):
         spacy_cascade.fit(blank(), [])
@@ -138,15 +125,7 @@ def test_what_cannot_be_learnt_is_refused() -> None:
         spacy_cascade.fit(blank(), [*written(), ("Oslo", [(0, 5, "LOC")])])
 
 
-def test_messages_speak_of_examples() -> None:
-    nlp = blank()
-    for examples in ([], [("Nothing here.", [])], [nlp.make_doc("Nobody looked.")]):
-        with pytest.raises(TrainingError, match="examples") as caught:
-            spacy_cascade.fit(blank(), examples)
-        assert "corpora" not in str(caught.value)
-
-
-@pytest.mark.parametrize("dev", [[], [("Nothing here.", [])], [("Oslo", {"tags": ["NNP"]})]])
+@pytest.mark.parametrize("dev", [[], [("Oslo", {"tags": ["NNP"]})]])
 def test_dev_examples_that_score_nothing_are_refused(dev: Any) -> None:
     nlp = cascade()
     with pytest.raises(TrainingError, match=rf"The {len(dev)} dev examples have no gold spans"):
@@ -177,11 +156,3 @@ def test_spans_that_no_tokens_express_are_counted(caplog: pytest.LogCaptureFixtu
     with pytest.warns(UserWarning, match=r"leaves out 1 of 3 gold spans.*in 'Anna-Berg left'"):
         found = spacy_cascade.fit(nlp, [known, doc, known], updates=1)
     assert (found.n_spans, found.n_left_out) == (2, 1)
-
-
-def test_one_example_is_learnt_without_calibration() -> None:
-    nlp = blank()
-    found = spacy_cascade.fit(nlp, [gold_doc(nlp.vocab, *SENTENCES[0])])
-    assert (found.score, found.temperatures) == (None, {})
-    assert isinstance(nlp(SENTENCES[0][0]), Doc)
-    assert len(nlp(SENTENCES[0][0]).ents) == 3

@@ -36,31 +36,21 @@ def entities(example: Example) -> list[tuple[int, int, str]]:
     ("spans", "problem", "mend"),
     [
         ([(0, 9, "PER"), (5, 9, "NAME")], "'Anna Berg' and (5, 9, 'NAME') 'Berg' overlap", "Keep"),
-        ([(0, 9, "PER"), (0, 9, "NAME")], "overlap", "Keep one of them"),
         ([(0, 8, "PER")], "'Anna Ber' does not begin", "tokens are (0, 9, 'PER') 'Anna Berg'"),
-        ([(1, 9, "PER")], "'nna Berg' does not begin", "tokens are (0, 9, 'PER') 'Anna Berg'"),
         ([(0, 10, "PER")], "'Anna Berg ' does not", "tokens are (0, 9, 'PER') 'Anna Berg'"),
         ([(19, 25, "LOC")], "(19, 25, 'LOC') is not inside the text, which has 24", COUNT),
-        ([(30, 34, "LOC")], "is not inside the text", COUNT),
         ([(-5, -1, "LOC")], "is not inside the text", COUNT),
         ([(9, 0, "PER")], "does not begin before its end", COUNT),
-        ([(4, 4, "PER")], "does not begin before its end", COUNT),
         ([(4, 5, "PER")], "has nothing but white space", COUNT),
         ([(0, 9, None)], "'Anna Berg', the span (0, 9), has the label None", "Give it one"),
-        ([(0, 9, "")], "has the label ''", "leave out spans that are no entity"),
-        ([(0, 9, " ")], "has the label ' '", "Give it one"),
         ([(0, 9, 3)], "has the label 3", "Give it one that is a text"),
         ([(0, 9, "O")], "has the label 'O'", "Leave the span out"),
-        ([(0, 9, "-")], "has the label '-'", "Leave the span out"),
         ([(0, 9, "B-PER")], "has the label 'B-PER'", "Write 'PER'"),
-        ([(0, 9, "U-PER")], "has the label 'U-PER'", "Write 'PER'"),
         ([(0, 9, " PER")], "has the label ' PER'", "Write 'PER'"),
         ([("PER", 0, 9)], "has ('PER', 0, 9) in place of a span", "(first character, end, label)"),
-        ([("Anna Berg", "PER")], "in place of a span", "(first character, end, label)"),
         ([(0.0, 9, "PER")], "in place of a span", "(first character, end, label)"),
         ([{"start": 0, "end": 9, "label": "PER"}], "in place of a span", "(first character, end"),
         (["PER"], "has 'PER' in place of a span", "in a list"),
-        ((0, 9, "PER"), "has 0 in place of a span", "in a list"),
         ("PER", "has 'PER' in place of spans", PAIR),
         (None, "has None in place of spans", PAIR),
         ({"entities": "PER"}, "has 'PER' in place of spans", PAIR),
@@ -103,12 +93,6 @@ def test_the_first_fault_is_named_and_the_others_are_counted() -> None:
         TrainingError, match=r"^Example 2, .*2 more of the 4 examples have faults\."
     ):
         read(GOOD, (TEXT, [(0, 8, "PER")]), TEXT, (TEXT, [(0, 99, "PER")]))
-
-
-def test_texts_are_shown_in_one_line() -> None:
-    with pytest.raises(TrainingError, match=r"^Example 1, 'Anna\\nBergx+…': the span") as caught:
-        read((f"Anna\nBerg{'x' * 100}", [(0, 9, "PER")]))
-    assert "\n" not in str(caught.value)
 
 
 def test_what_is_right_is_read_without_a_warning() -> None:

@@ -16,15 +16,11 @@ from helpers import PROJECT, blank, bounds, make_doc
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.workflows import jackknife as module
 from spacy_cascade.workflows.folds import with_corpora
-from spacy_cascade.workflows.jackknife import (
-    Jackknifed,
-    jackknife,
-    plan,
-    read_config,
-)
+from spacy_cascade.workflows.jackknife import Jackknifed, jackknife, plan, read_config
 
 VOCAB = Vocab()
 NOUNS = ["gene", "cell", "site", "factor", "protein", "promoter", "kinase", "receptor"]
+NO_MORE: dict[str, Any] = {"patterns": {}, "lexicons": {}}
 CHUNKER: dict[str, Any] = {
     "factory": "cascade_segmenter",
     "spans_key": "chunks",
@@ -34,12 +30,7 @@ CHUNKER: dict[str, Any] = {
     "model": {
         "@architectures": "spacy_cascade.LinearChain.v1",
         "min_count": 1,
-        "templates": {
-            "@misc": "spacy_cascade.Templates.v1",
-            "templates": ["tag"],
-            "patterns": {},
-            "lexicons": {},
-        },
+        "templates": {"@misc": "spacy_cascade.Templates.v1", "templates": ["tag"], **NO_MORE},
     },
     "loss": {"@misc": "spacy_cascade.Hinge.v2"},
     "penalty": None,
@@ -169,26 +160,6 @@ def test_docs_that_share_a_sentence_with_the_fold_are_left_out() -> None:
         ([*corpus, doc("z"), shared, doc("z")], [(1,), (2, 4)]),
     ):
         assert plan(own, own, 2) == kept
-
-
-def test_one_training_where_nothing_is_shared(tmp_path: Path, seen: list[list[str]]) -> None:
-    corpus = write(tmp_path / "corpus.spacy", own_tags(4))
-    other = [Doc(VOCAB, words=[f"v{i}"], tags=["T"]) for i in range(3)]
-    train = write(tmp_path / "train.spacy", other)
-    found = jackknife(Config(), corpus, train, train_path=train, folds=4)
-    assert seen == [["v0", "v1", "v2"]]
-    assert found.n_trainings == 1
-    assert [doc[0].text for doc in found.docs] == ["w0", "w1", "w2", "w3"]
-
-
-def test_other_folds_share_a_training_where_one_overlaps(
-    tmp_path: Path, seen: list[list[str]]
-) -> None:
-    docs = [sentence(noun) for noun in NOUNS[:3]]
-    corpus = write(tmp_path / "corpus.spacy", docs)
-    train = write(tmp_path / "train.spacy", [docs[1], *own_tags(2)])
-    jackknife(Config(), corpus, train, train_path=train, folds=3)
-    assert seen == [["The", "w0", "w1"], ["w0", "w1"]]
 
 
 def test_later_components_see_what_earlier_ones_predict_and_none_sees_gold(tmp_path: Path) -> None:
@@ -339,26 +310,3 @@ def test_pipelines_of_no_use(
     path = write(tmp_path / "corpus.spacy", own_tags(2))
     with pytest.raises(ConfigError, match=message):
         jackknife(Config(), path, path, folds=2)
-
-
-def test_a_group_that_is_not_predicted_for_a_doc_does_not_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    @Language.component("on_kinases")
-    def on_kinases(doc: Doc) -> Doc:
-        if "kinase" in doc.text:
-            doc.spans["chunks"] = [Span(doc, 1, 2, "NEW", kb_id="Q1", span_id="5")]
-        return doc
-
-    def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
-        nlp = blank()
-        nlp.add_pipe("on_kinases")
-        return nlp
-
-    monkeypatch.setattr(module, "train_pipeline", fake)
-    path = write(tmp_path / "corpus.spacy", [sentence(noun) for noun in ("gene", "kinase")])
-    gene, kinase = jackknife(Config(), path, path, folds=2).docs
-    assert "chunks" not in gene.spans
-    (span,) = kinase.spans["chunks"]
-    assert (span.label_, span.kb_id_, span.id_) == ("NEW", "Q1", "5")
-    assert tags(gene) == "DT NN VBZ PRP RB ."

@@ -8,8 +8,8 @@ import pytest
 from spacy.language import Language
 from spacy.training import Example
 
-from helpers import gold_doc, make_doc, make_examples
-from spacy_cascade.workflows.own_scores import take_own_scores
+from helpers import make_doc, make_examples
+from spacy_cascade.workflows.reconfigure import take_own_scores
 
 BEFORE = {"ents_f": 0.25, "tag_acc": 0.5, "cascade_segmenter_loss": 7.0}
 
@@ -35,9 +35,3 @@ def test_what_has_no_gold_annotation_is_0(nlp: Language) -> None:
 def test_scores_of_another_pipeline_are_left_out(nlp: Language) -> None:
     take_own_scores(nlp, [])
     assert nlp.meta["performance"] == {}
-
-
-def test_a_pipeline_that_was_never_scored_stays_so(nlp: Language) -> None:
-    del nlp.meta["performance"]
-    take_own_scores(nlp, [Example(make_doc(nlp.vocab, "p53"), gold_doc(nlp.vocab, "p53", []))])
-    assert "performance" not in nlp.meta

@@ -20,12 +20,12 @@ from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .confidences import keep_record, records_of
 from .groups import LastingGroup
 from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans
-from .tables import SpanKeys, SpanTable, find_spans
+from .tables import SpanTable
 
 INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
 """Codes of `token.ent_iob`; 0 where nothing is known."""
 
-_ENTITY = [ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID]
+ENTITY_ATTRIBUTES = [ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID]
 """All that a token says of its entity."""
 
 
@@ -50,89 +50,60 @@ def taken_tokens(iob: Keys1d | npt.NDArray[np.int8]) -> Bools1d:
 
 
 class Presets(NamedTuple):
-    """What stands on the Docs of a batch already.
+    """What stands on the tokens `[T]` of a batch already.
 
-    start, end (exclusive): of entities, int64 `[P]`, counted from the first token of the batch.
-    label: uint64 `[P]`, hashes. taken: bool `[T]`, tokens of entities, and blocked ones.
+    taken: those of entities, and blocked ones. tags: labels of the taken ones; what
+    `Structure.observed` has for the others.
     """
-
-    start: Pointers1d
-    end: Pointers1d
-    label: Keys1d
-    taken: Bools1d
-
-
-def read_presets(docs: Sequence[Doc], doc_starts: Pointers1d, key: str) -> Presets:
-    """Entities and blocked tokens of Docs; doc_starts: int64 `[D + 1]`, their first tokens.
-
-    Entities that are among the spans of `doc.spans[key]` do not count, since an earlier run of the
-    component found them. A token inside an entity without a first token counts as blocked.
-    """
-    iob = np.concatenate([doc.to_array(ENT_IOB) for doc in docs])
-    taken = taken_tokens(iob)
-    if not taken.any():
-        none = np.zeros(0, dtype=np.int64)
-        return Presets(none, none, none.astype(np.uint64), taken)
-    label = np.concatenate([doc.to_array(ENT_TYPE) for doc in docs])
-    start, end = entity_bounds(iob, label, doc_starts)
-    found = {
-        (span.start + offset, span.end + offset)
-        for doc, offset in zip(docs, doc_starts.tolist(), strict=False)
-        for span in doc.spans.get(key, ())
-    }
-    if found:
-        pairs = list(zip(start.tolist(), end.tolist(), strict=True))
-        for first, last in found.intersection(pairs):
-            taken[first:last] = False
-        kept = taken[start]
-        start, end = start[kept], end[kept]
-    return Presets(start, end, label[start], taken)
-
-
-def preset_tags(
-    presets: Presets,
-    tokens: Tokens,
-    structure: Structure,
-    labels: Sequence[int] | None,
-    longest: int | None = None,
-) -> Ints1d:
-    """Labels `[T]` of tokens that are taken; what `Structure.observed` has for the others.
-
-    labels: hashes of the labels by number; None where there is one for all. longest: most tokens of
-    a span, None for any number. Entities that no labelling has, across sentences, longer or with
-    another label, are outside.
-    """
-    numbers = np.zeros(len(presets.label), dtype=np.int32)
-    if labels is not None:
-        known = {label: i for i, label in enumerate(labels)}
-        numbers[:] = [known.get(label, UNKNOWN) for label in presets.label.tolist()]
-    spans = Spans(presets.start, presets.end, numbers)
-    possible = possible_spans(tokens, spans)
-    if longest is not None:
-        possible &= spans.end - spans.start <= longest
-    return structure.observed(spans.take(possible), presets.taken)
-
-
-class PresetTokens(NamedTuple):
-    """Tokens `[T]` that are taken, and the tags of all (`preset_tags`)."""
 
     taken: Bools1d
     tags: Ints1d
 
 
-def preset_tokens(
+def read_presets(
     docs: Sequence[Doc],
     tokens: Tokens,
     structure: Structure,
     key: str,
     labels: Sequence[int] | None,
-    longest: int | None,
-) -> PresetTokens | None:
-    """What stands on the tokens of Docs; None where that is nothing."""
-    presets = read_presets(docs, tokens.doc_starts, key)
-    if not presets.taken.any():
+    longest: int | None = None,
+) -> Presets | None:
+    """Entities and blocked tokens of Docs; None where there are none.
+
+    Entities that are among the spans of `doc.spans[key]` do not count, since an earlier run of the
+    component found them. A token inside an entity without a first token counts as blocked.
+
+    labels: hashes of the labels by number; None where there is one for all. longest: most tokens of
+    a span, None for any number. Entities that no labelling has, across sentences, longer or with
+    another label, are outside.
+    """
+    iob = np.concatenate([doc.to_array(ENT_IOB) for doc in docs])
+    taken = taken_tokens(iob)
+    if not taken.any():
         return None
-    return PresetTokens(presets.taken, preset_tags(presets, tokens, structure, labels, longest))
+    label = np.concatenate([doc.to_array(ENT_TYPE) for doc in docs])
+    start, end = entity_bounds(iob, label, tokens.doc_starts)
+    own = {
+        (span.start + offset, span.end + offset)
+        for doc, offset in zip(docs, tokens.doc_starts.tolist(), strict=False)
+        for span in doc.spans.get(key, ())
+    }
+    if own:
+        for first, last in own.intersection(zip(start.tolist(), end.tolist(), strict=True)):
+            taken[first:last] = False
+        kept = taken[start]
+        start, end = start[kept], end[kept]
+        if not taken.any():
+            return None
+    numbers = np.zeros(len(start), dtype=np.int32)
+    if labels is not None:
+        known = {each: i for i, each in enumerate(labels)}
+        numbers[:] = [known.get(each, UNKNOWN) for each in label[start].tolist()]
+    spans = Spans(start, end, numbers)
+    possible = possible_spans(tokens, spans)
+    if longest is not None:
+        possible &= end - start <= longest
+    return Presets(taken, structure.observed(spans.take(possible), taken))
 
 
 def write_group(
@@ -174,13 +145,13 @@ def write_entities(
     or compares it with another, would take it for one that nobody looked at. It does what
     `doc.set_ents` does with `Span` objects, in a tenth of the time.
     """
-    of_tokens = np.asarray(doc.to_array(_ENTITY), dtype=np.uint64)
-    is_added = _add(of_tokens, spans, replaced, gains)
-    doc.from_array(_ENTITY, of_tokens)  # type: ignore[arg-type]
+    of_tokens = np.asarray(doc.to_array(ENTITY_ATTRIBUTES), dtype=np.uint64)
+    is_added = add_spans(of_tokens, spans, replaced, gains)
+    doc.from_array(ENTITY_ATTRIBUTES, of_tokens)  # type: ignore[arg-type]
     return is_added
 
 
-def _add(
+def add_spans(
     of_tokens: Keys2d,
     spans: SpanTable,
     replaced: SpanTable | None = None,
@@ -192,7 +163,7 @@ def _add(
     chosen = _fitting(spans, taken_tokens(of_tokens[:, 0]), replaced, gains)
     added, is_added = spans.take(chosen), np.zeros(spans.n_spans, dtype=np.bool_)
     is_added[chosen] = True
-    of_tokens[_tokens_of(added.start, added.end), 0] = _OUTSIDE
+    of_tokens[tokens_of(added.start, added.end), 0] = _OUTSIDE
     add_entities(of_tokens, *_values(added))
     return is_added
 
@@ -210,7 +181,7 @@ def _fitting(
     left out.
     """
     if replaced is not None:
-        taken[_tokens_of(replaced.start, replaced.end)] = False
+        taken[tokens_of(replaced.start, replaced.end)] = False
     n_taken = np.append(0, np.cumsum(taken))
     free = (n_taken[spans.end] == n_taken[spans.start]) & (spans.start < spans.end)
     in_order: Pointers1d = np.argsort(spans.start, kind="stable")
@@ -224,33 +195,9 @@ def _fitting(
     return in_order
 
 
-def _tokens_of(start: Pointers1d, end: Pointers1d) -> Pointers1d:
+def tokens_of(start: Pointers1d, end: Pointers1d) -> Pointers1d:
     """Numbers of the tokens in spans."""
     length = end - start
     before = np.cumsum(length) - length
     found: Pointers1d = np.arange(length.sum()) + np.repeat(start - before, length)
     return found
-
-
-def replace_entities(
-    doc: Doc, replaced: SpanKeys, typed: SpanTable, before: Keys1d | npt.NDArray[np.int8]
-) -> Bools1d:
-    """Make `doc.ents` have the typed spans instead of the replaced ones that are among them.
-
-    before: `ENT_IOB` of all tokens `[T]`, before any of these was set. Entities that were there
-    then stay, and tokens that leave an entity are outside. Returns which typed spans were added,
-    bool `[P]`.
-    """
-    of_tokens = np.asarray(doc.to_array(_ENTITY), dtype=np.uint64)
-    start, end = entity_bounds(of_tokens[:, 0], of_tokens[:, 1], np.array([len(doc)]))
-    entities = SpanKeys(start, end, of_tokens[start, 1])
-    gives_way = (find_spans(entities, replaced) >= 0) & ~taken_tokens(before)[start]
-    entities = entities.take(gives_way)
-    removed = entities.take(find_spans(entities, typed.keys) < 0)
-    of_tokens[_tokens_of(removed.start, removed.end)] = 0
-    is_added = find_spans(typed.keys, entities) < 0
-    of_new = _add(of_tokens, typed.take(is_added))
-    if of_new is not None:
-        is_added[is_added] = of_new
-    doc.from_array(_ENTITY, of_tokens)  # type: ignore[arg-type]
-    return is_added

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, TAG
 from spacy.pipeline import SpanRuler
-from spacy.strings import StringStore
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
@@ -19,7 +18,7 @@ from ...features.resources import span_flags
 from ...features.scored_spans import RECORD_ATTRIBUTE
 from ...features.space import FeatureSpace
 from ...features.tokens import Tokens
-from ...types import Bools1d, Ints2d, Keys1d
+from ...types import Bools1d, Ints2d
 from .confidences import scores_of
 from .entities import CONFIDENCE_ATTRIBUTE, INSIDE, entity_bounds
 from .placing import Bounds, BoundsArray, LabelledSpan, as_array
@@ -128,7 +127,10 @@ def read_gold(
     Tokens of gold spans that the predicted tokenization cannot express are not observed, nor are
     those of negative annotation (`is_negative`), which may be anything else.
     """
-    return _that_count(_read_all_gold(example, spans_key), labels)
+    gold = _read_reference(example.reference, spans_key)
+    if not same_tokens(example):
+        gold = _aligned(example, gold)
+    return _that_count(gold, labels)
 
 
 def read_own_gold(
@@ -164,23 +166,22 @@ def refuse_overlap(gold: GoldSpans, doc: Doc, spans_key: str | None) -> None:
             )
 
 
-def _read_all_gold(example: Example, spans_key: str | None) -> GoldSpans:
-    gold = _read_reference(example.reference, spans_key)
-    if same_tokens(example):
-        return gold
+def _aligned(example: Example, gold: GoldSpans) -> GoldSpans:
+    """Gold spans of the reference in the tokens of the predicted Doc."""
+    to_reference, to_predicted = example.alignment.x2y, example.alignment.y2x
     aligned: list[LabelledSpan] = []
-    x_observed = np.zeros(len(example.predicted), dtype=np.bool_)
-    for t, sources in enumerate(_aligned_tokens(example)):
-        x_observed[t] = len(sources) > 0 and bool(gold.observed[sources].all())
+    observed = np.zeros(len(example.predicted), dtype=np.bool_)
+    for t in range(len(observed)):
+        sources = to_reference[t]
+        observed[t] = len(sources) > 0 and bool(gold.observed[sources].all())
     for start, end, label in gold.spans:
-        span = example.reference[start:end]
-        touched = _touched(example, span)
+        touched = [int(t) for y in range(start, end) for t in to_predicted[y]]
         exact = example.predicted[touched[0] : touched[-1] + 1] if touched else None
-        if exact is not None and _letters(exact) == _letters(span):
+        if exact is not None and _letters(exact) == _letters(example.reference[start:end]):
             aligned.append((exact.start, exact.end, label))
         else:
-            x_observed[touched] = False
-    return GoldSpans(aligned, x_observed)
+            observed[touched] = False
+    return GoldSpans(aligned, observed)
 
 
 def _read_reference(reference: Doc, spans_key: str | None) -> GoldSpans:
@@ -205,54 +206,9 @@ def _read_entities(reference: Doc) -> GoldSpans:
     return GoldSpans(list(zip(start.tolist(), end.tolist(), texts, strict=True)), iob != 0)
 
 
-@dataclass(frozen=True)
-class GoldTags:
-    """Part of speech of the tokens of the predicted Doc, as the reference has it.
-
-    tags: uint64 `[T]`, hashes of `token.tag`, 0 for tokens without annotation.
-    strings: their texts.
-    """
-
-    tags: Keys1d
-    strings: StringStore
-
-
-def read_gold_tags(example: Example) -> GoldTags:
-    """Gold tags from `reference.tag`; a token that the reference has not is not observed."""
-    reference = example.reference
-    tags = np.asarray(reference.to_array(TAG))
-    if not same_tokens(example):
-        to_reference, to_predicted = example.alignment.x2y, example.alignment.y2x
-        same = to_reference.lengths == 1
-        source = to_reference.data[np.cumsum(to_reference.lengths)[same] - 1]
-        is_one = to_predicted.lengths[source] == 1
-        aligned = np.zeros(len(example.predicted), dtype=np.uint64)
-        aligned[np.flatnonzero(same)[is_one]] = tags[source[is_one]]
-        tags = aligned
-    return GoldTags(tags, reference.vocab.strings)
-
-
 def gold_bounds(gold: Sequence[GoldSpans]) -> list[BoundsArray]:
     """Bounds of the gold spans of each Doc."""
     return [as_array([(start, end) for start, end, _ in of_doc.spans]) for of_doc in gold]
-
-
-def gold_in_batch(
-    examples: Sequence[Example], labels: Sequence[str]
-) -> tuple[set[tuple[int, int, int]], Bools1d]:
-    """Gold entities of a batch, and which of its tokens `[T]` are annotated.
-
-    An entity is its start, end (exclusive) and number among the labels, -1 for any other label.
-    """
-    numbers = {label: i for i, label in enumerate(labels)}
-    wanted, observed, offset = set(), [np.zeros(0, dtype=np.bool_)], 0
-    for example in examples:
-        gold = read_gold(example, None)
-        for start, end, label in gold.spans:
-            wanted.add((start + offset, end + offset, numbers.get(label, -1)))
-        observed.append(gold.observed)
-        offset += len(example.predicted)
-    return wanted, np.concatenate(observed)
 
 
 def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
@@ -265,16 +221,6 @@ def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
     ]
     bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
     return span_flags(len(tokens.words), bounds, np.concatenate(observed))
-
-
-def _aligned_tokens(example: Example) -> list[list[int]]:
-    alignment = example.alignment.x2y
-    return [alignment[t].tolist() for t in range(len(example.predicted))]
-
-
-def _touched(example: Example, span: Span) -> list[int]:
-    alignment = example.alignment.y2x
-    return [int(t) for y in range(span.start, span.end) for t in alignment[y]]
 
 
 def _letters(span: Span) -> str:

@@ -51,15 +51,15 @@ def in_batch(bounds: Sequence[BoundsArray], tokens: Tokens) -> BoundsArray:
 
 
 def place_spans(
-    tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]], numbers: Mapping[str, int]
+    tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]], numbers: Mapping[str, int] | None
 ) -> tuple[Spans, Bools1d]:
     """Spans of Docs, counted from the first token of the batch, and which a chain can have.
 
-    spans: those of each Doc. numbers: of the labels; others are `UNKNOWN`. A chain can have spans
-    of known labels that lie in one sequence; bool `[P]`.
+    spans: those of each Doc. numbers: of the labels; others are `UNKNOWN`; None where all labels
+    are one. A chain can have spans of known labels that lie in one sequence; bool `[P]`.
     """
     rows = [
-        (start + offset, end + offset, numbers.get(label, UNKNOWN))
+        (start + offset, end + offset, 0 if numbers is None else numbers.get(label, UNKNOWN))
         for offset, of_doc in zip(tokens.doc_starts.tolist(), spans, strict=False)
         for start, end, label in of_doc
     ]

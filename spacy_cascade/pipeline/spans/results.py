@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from spacy.tokens import Doc
@@ -18,7 +18,7 @@ from ...types import Floats1d, Floats2d
 from .confidences import records_of
 from .entities import write_entities, write_group
 from .nbest import Candidates, Ranked, candidates_by_doc
-from .tables import SpanTable, new_tables
+from .tables import new_tables
 
 _BLOCK = 1 << 17
 """Numbers that are looked at together: a megabyte, which stays near the processor."""
@@ -53,32 +53,32 @@ class Decoded:
     ranked: Ranked | None = None
 
 
-def join_decoded(parts: Sequence[tuple[int, Decoded]]) -> Decoded:
+def _joined(parts: Sequence[tuple[int, Decoded]]) -> Decoded:
     """What was found in all parts of a batch, each with its first token."""
-    if len(parts) == 1:
-        return parts[0][1]
-    spans = _joined([(begin, part.spans) for begin, part in parts])
-    of_spans = [part.confidences for _, part in parts if part.confidences is not None]
-    confidences = np.concatenate(of_spans) if of_spans else None
+    spans = _joined_spans([(begin, part.spans) for begin, part in parts])
+    sure = [part.confidences for _, part in parts if part.confidences is not None]
     ranked = [(begin, part.ranked) for begin, part in parts if part.ranked is not None]
-    return Decoded(spans, confidences, _join_ranked(ranked) if ranked else None)
+    return Decoded(
+        spans, np.concatenate(sure) if sure else None, _joined_ranks(ranked) if ranked else None
+    )
 
 
-def _join_ranked(parts: Sequence[tuple[int, Ranked]]) -> Ranked:
-    n_ranks = len(parts[0][1].spans)
-    spans = [_joined([(begin, part.spans[k]) for begin, part in parts]) for k in range(n_ranks)]
+def _joined_ranks(parts: Sequence[tuple[int, Ranked]]) -> Ranked:
+    by_rank = zip(*([(begin, spans) for spans in part.spans] for begin, part in parts), strict=True)
+    spans = [_joined_spans(of_rank) for of_rank in by_rank]
     values = [part.log_probabilities for _, part in parts if part.log_probabilities is not None]
     scores = np.concatenate([part.scores for _, part in parts], axis=1)
     return Ranked(spans, scores, np.concatenate(values, axis=1) if values else None)
 
 
-def _joined(parts: Sequence[tuple[int, Spans]]) -> Spans:
+def _joined_spans(parts: Sequence[tuple[int, Spans]]) -> Spans:
     moved = [(s.start + begin, s.end + begin, s.label) for begin, s in parts]
     return Spans(*map(np.concatenate, zip(*moved, strict=True)))
 
 
-def segments_by_doc(found: Decoded, tokens: Tokens) -> list[Segments]:
-    """What was found in a batch, for each Doc."""
+def segments_by_doc(parts: Sequence[tuple[int, Decoded]], tokens: Tokens) -> list[Segments]:
+    """What was found in the parts of a batch, each with its first token, for each Doc."""
+    found = parts[0][1] if len(parts) == 1 else _joined(parts)
     spans, confidences = found.spans, found.confidences
     cuts = np.searchsorted(spans.start, tokens.doc_starts)
     offsets = np.repeat(tokens.doc_starts[:-1], np.diff(cuts))
@@ -93,18 +93,6 @@ def segments_by_doc(found: Decoded, tokens: Tokens) -> list[Segments]:
     return segments
 
 
-def found_tables(
-    docs: Sequence[Doc], found: Sequence[Spans], labels: Sequence[int]
-) -> list[SpanTable]:
-    """Spans that were found in each Doc; labels: hashes of the labels by number."""
-    if not docs:
-        return []
-    spans = Spans(*map(np.concatenate, zip(*found, strict=True)))
-    n_spans = [len(of_doc.start) for of_doc in found]
-    hashes = np.array(labels, dtype=np.uint64)[spans.label]
-    return new_tables(docs, n_spans, spans.start, spans.end, hashes)
-
-
 def write_segments(
     docs: Sequence[Doc], key: str, found: Sequence[Segments], labels: Sequence[int],
     thresholds: Floats1d, set_ents: bool,
@@ -114,7 +102,12 @@ def write_segments(
     labels, thresholds: hash and threshold of each label. Where spans overlap, those with the
     largest sum of confidences less thresholds become entities.
     """
-    tables = found_tables(docs, [each.spans for each in found], labels)
+    if not docs:
+        return
+    spans = Spans(*map(np.concatenate, zip(*(each.spans for each in found), strict=True)))
+    n_spans = [len(each.spans.start) for each in found]
+    hashes = np.array(labels, dtype=np.uint64)[spans.label]
+    tables = new_tables(docs, n_spans, spans.start, spans.end, hashes)
     records = records_of(tables, [each.confidences for each in found], set_ents)
     for doc, each, table, record in zip(docs, found, tables, records, strict=True):
         sure = each.confidences
@@ -148,24 +141,34 @@ def best_probabilities(scores: Floats2d, temperature: float) -> Floats1d:
     return found
 
 
-def thresholds_of(
-    general: float, by_label: Mapping[str, float], labels: Sequence[str], name: str
-) -> Floats1d:
-    """The threshold of each label, float64 `[C]`; name: of the component.
+class Thresholded(Protocol):
+    """A component with thresholds on the confidences of its labels."""
+
+    name: str
+    threshold: float
+    label_thresholds: dict[str, float]
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+
+def thresholds_of(pipe: Thresholded) -> Floats1d:
+    """The threshold of each label, float64 `[C]`.
 
     Raises `ConfigError` for a threshold of a label that the component does not know.
     """
-    unknown = sorted(set(by_label) - set(labels))
+    labels, general, of_labels = pipe.labels, pipe.threshold, pipe.label_thresholds
+    unknown = sorted(of_labels.keys() - set(labels))
     if unknown:
         raise ConfigError(
-            f"'{name}' has a threshold for '{unknown[0]}', which it does not know. Its labels: "
-            f"{', '.join(labels)}."
+            f"'{pipe.name}' has a threshold for '{unknown[0]}', which it does not know. Its "
+            f"labels: {', '.join(labels)}."
         )
-    return np.array([by_label.get(label, general) for label in labels], dtype=np.float64)
+    return np.array([of_labels.get(label, general) for label in labels], dtype=np.float64)
 
 
 def check_thresholds(settings: Mapping[str, Any], name: str) -> None:
-    """Raise `ConfigError` for thresholds on confidences that there are not; name: as above."""
+    """Raise `ConfigError` for thresholds without confidences; name: of the component."""
     has_thresholds = settings["threshold"] or settings["label_thresholds"]
     if has_thresholds and not settings["confidence"]:
         raise ConfigError(

@@ -12,6 +12,7 @@ from spacy.training import Example
 
 from ...errors import ConfigError, ModelFileError, NotTrainedError
 from ...features.resources import InvalidArray
+from ...pipeline.factories import component_factory
 from ...pipeline.reading import tokenizing
 from ...pipeline.settings import (
     Cfg,
@@ -39,28 +40,6 @@ _KIND = "term_ids"
 Similarity: TypeAlias = Annotated[float, Field(ge=LEAST, le=1)]
 
 
-@Language.factory(
-    "cascade_linker",
-    requires=["doc.ents"],
-    assigns=["token.ent_kb_id"],
-    default_config={"lists": {}, "entity_labels": {}, "overwrite": False, "similarity": 1.0},
-)
-def make_linker(
-    nlp: Language,
-    name: str,
-    lists: dict[str, str],
-    entity_labels: dict[str, list[str]],
-    overwrite: bool,
-    similarity: Similarity,
-) -> "CascadeLinker":
-    """The factory `cascade_linker`. Its settings are described in docs/components.md."""
-    settings = {
-        "lists": lists, "entity_labels": entity_labels, "overwrite": overwrite,
-        "similarity": similarity,
-    }  # fmt: skip
-    return CascadeLinker(nlp, name, settings)
-
-
 class CascadeLinker(Pipe):
     """Sets `kb_id_` of entities that match a listed term, and keeps all candidates of each.
 
@@ -72,10 +51,10 @@ class CascadeLinker(Pipe):
 
     name: str
     cfg = Cfg()
-    lists: dict[str, str] = setting()
-    entity_labels: dict[str, list[str]] = setting()
-    overwrite: bool = setting()
-    similarity: Similarity = setting()
+    lists: dict[str, str] = setting({})
+    entity_labels: dict[str, list[str]] = setting({})
+    overwrite: bool = setting(False)
+    similarity: Similarity = setting(1.0)
 
     def __init__(self, nlp: Language, name: str, settings: Mapping[str, Any]) -> None:
         self.name = name
@@ -199,3 +178,8 @@ def _link(entity: Span, candidates: Sequence[Candidate]) -> None:
     keep_candidates(entity, candidates)
     for token in entity:
         token.ent_kb_id_ = candidates[0].id
+
+
+make_linker = component_factory(
+    "cascade_linker", CascadeLinker, {}, requires=["doc.ents"], assigns=["token.ent_kb_id"]
+)

@@ -16,6 +16,7 @@ from ...errors import ConfigError, ModelFileError, NotTrainedError
 from ...features.scored_spans import only_added
 from ...files import replace_file
 from ...pipeline.calibration import Outcomes
+from ...pipeline.factories import component_factory
 from ...pipeline.settings import (
     Cfg,
     Positive,
@@ -29,50 +30,13 @@ from ...pipeline.settings import (
 )
 from ...pipeline.spans.confidences import records_of
 from ...pipeline.spans.entities import write_entities, write_group
-from ...pipeline.spans.gold import gold_in_batch
 from ...pipeline.spans.tables import new_table
 from ...types import Floats1d
 from .members import Member, check_alike, read_members
-from .mixture import TypedPosteriors, at_temperature, decide, mean_posteriors
+from .mixture import TypedPosteriors, at_temperature, decide, gold_in_batch, mean_posteriors
 
 _FOLDER, _LIST, _SETTINGS = "members", "members.json", "cfg"
 _BATCH = 128
-
-
-@Language.factory(
-    "cascade_ensemble",
-    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
-    default_config={
-        "scorer": {"@scorers": "spacy.ner_scorer.v1"},
-        "members": None,
-        "spans_key": "cascade",
-        "background_penalty": 0.2,
-        "confidence": True,
-        "temperature": 1.0,
-        "set_ents": True,
-    },
-    default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
-)
-def make_ensemble(
-    nlp: Language,
-    name: str,
-    scorer: Callable[..., dict[str, Any]] | None,
-    members: str | None,
-    spans_key: str,
-    background_penalty: Share,
-    confidence: bool,
-    temperature: Positive,
-    set_ents: bool,
-) -> "CascadeEnsemble":
-    """The factory `cascade_ensemble`.
-
-    scorer: the scorer. The others are described in docs/components.md.
-    """
-    settings = {
-        "members": members, "spans_key": spans_key, "background_penalty": background_penalty,
-        "confidence": confidence, "temperature": temperature, "set_ents": set_ents,
-    }  # fmt: skip
-    return CascadeEnsemble(nlp, name, settings, scorer)
 
 
 class CascadeEnsemble(Pipe):
@@ -84,12 +48,12 @@ class CascadeEnsemble(Pipe):
 
     name: str
     cfg = Cfg()
-    folder: str | None = setting("members")
-    spans_key: str = setting()
-    background_penalty: Share = setting()
-    confidence: bool = setting()
-    temperature: Positive = setting()
-    set_ents: bool = setting()
+    folder: str | None = setting(None, name="members")
+    spans_key: str = setting("cascade")
+    background_penalty: Share = setting(0.2)
+    confidence: bool = setting(True)
+    temperature: Positive = setting(1.0)
+    set_ents: bool = setting(True)
 
     def __init__(
         self,
@@ -288,3 +252,12 @@ def _read_json(path: Path) -> Any:
         return srsly.read_json(path)
     except (OSError, ValueError) as error:
         raise ModelFileError(f"Cannot read {path}: {error}. Is the pipeline complete?") from None
+
+
+make_ensemble = component_factory(
+    "cascade_ensemble",
+    CascadeEnsemble,
+    {"scorer": {"@scorers": "spacy.ner_scorer.v1"}},
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
+    default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
+)

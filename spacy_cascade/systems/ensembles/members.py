@@ -16,10 +16,9 @@ from thinc.api import Config
 
 from ...errors import ConfigError, ModelFileError
 from ...inference.structure import require
-from ...pipeline.annotating import annotated
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.decoding import LEAST
-from ...pipeline.recognisers import recognisers
+from ...pipeline.recognisers import annotated, recognisers
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.placing import BoundsArray, as_array
 from ...pipeline.spans.results import Segments, class_probabilities

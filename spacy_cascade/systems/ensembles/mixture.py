@@ -16,7 +16,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from spacy.training import Example
 
+from ...pipeline.spans.gold import read_gold
 from ...pipeline.spans.placing import choose_disjoint
 from ...types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
 
@@ -76,3 +78,21 @@ def at_temperature(probabilities: Floats1d, temperature: float) -> Floats1d:
         log_odds = np.log(probabilities) - np.log1p(-np.minimum(probabilities, 1.0))
     flatter: Floats1d = 1.0 / (1.0 + np.exp(-log_odds / temperature))
     return flatter
+
+
+def gold_in_batch(
+    examples: Sequence[Example], labels: Sequence[str]
+) -> tuple[set[tuple[int, int, int]], Bools1d]:
+    """Gold entities of a batch, and which of its tokens `[T]` are annotated.
+
+    An entity is its start, end (exclusive) and number among the labels, -1 for any other label.
+    """
+    numbers = {label: i for i, label in enumerate(labels)}
+    wanted, observed, offset = set(), [np.zeros(0, dtype=np.bool_)], 0
+    for example in examples:
+        gold = read_gold(example, None)
+        for start, end, label in gold.spans:
+            wanted.add((start + offset, end + offset, numbers.get(label, -1)))
+        observed.append(gold.observed)
+        offset += len(example.predicted)
+    return wanted, np.concatenate(observed)

@@ -17,14 +17,13 @@ from ...errors import ConfigError, TrainingError
 from ...files import temporary_folder
 from ...parallel import available_cores
 from ...pipeline.readers import examples_for, read_docs
-from ...pipeline.spans.gold import gold_in_batch
 from ...processes import run_in_processes
 from ...workflows.calibrate import calibrate
 from ...workflows.folds import train_pipeline, with_threads
 from .component import CascadeEnsemble
 from .drawing import Drawing
 from .members import read_members
-from .mixture import decide
+from .mixture import decide, gold_in_batch
 
 NAME = "cascade_ensemble"
 PENALTIES = tuple(np.round(np.arange(0.0, 0.901, 0.02), 2).tolist())

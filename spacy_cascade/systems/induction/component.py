@@ -20,7 +20,7 @@ from ...features.space import FeatureSpace
 from ...features.units import Units
 from ...losses.base import LabelledSequences
 from ...penalties.base import Penalty
-from ...pipeline.source import ExampleSource
+from ...pipeline.learning import ExampleSource
 from ...scorers.linear import set_weights
 from ...trainers.base import Task
 from ...types import Ints1d, Pointers1d

@@ -16,7 +16,8 @@ from spacy.tokens import Doc, SpanGroup
 from ...errors import ConfigError
 from ...features.tokens import Tokens
 from ...inference.structure import Potentials, Structure
-from ...pipeline.decoding import Scoring, potentials_of
+from ...pipeline.decoding import potentials_of
+from ...pipeline.reading import Scoring
 from ...pipeline.spans.nbest import RankedGroup, candidate_groups
 from ...types import Floats1d
 

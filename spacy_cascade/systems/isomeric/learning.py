@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import TrainingError
-from ...pipeline.source import ExampleSource
+from ...pipeline.learning import ExampleSource
 
 
 def partner(component: Any, name: str) -> Any:

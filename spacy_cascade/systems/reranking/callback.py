@@ -9,7 +9,7 @@ from spacy.language import Language
 
 from ...pipeline.progress import is_interrupted
 from ...pipeline.readers import examples_for
-from ...workflows.own_scores import take_own_scores
+from ...workflows.reconfigure import take_own_scores
 from .tuning import SIZES, WEIGHTS, tune_reranker
 
 

@@ -14,12 +14,20 @@ from spacy.tokens import Doc, SpanGroup
 
 from ...features.scored_spans import only_added
 from ...pipeline.spans.confidences import records_of, scores_of
-from ...pipeline.spans.entities import CONFIDENCE_ATTRIBUTE, replace_entities, write_group
+from ...pipeline.spans.entities import (
+    CONFIDENCE_ATTRIBUTE,
+    ENTITY_ATTRIBUTES,
+    add_spans,
+    entity_bounds,
+    taken_tokens,
+    tokens_of,
+    write_group,
+)
 from ...pipeline.spans.groups import table_of_group
 from ...pipeline.spans.nbest import candidate_groups
 from ...pipeline.spans.placing import ENTITY, REJECTED
-from ...pipeline.spans.tables import SpanKeys, find_spans, new_table
-from ...types import Bools1d, Floats1d
+from ...pipeline.spans.tables import SpanKeys, SpanTable, find_spans, new_table
+from ...types import Bools1d, Floats1d, Keys1d
 from .kernels import Lists, choose, span_posteriors
 from .typed_lists import TypedLists
 
@@ -93,10 +101,34 @@ def write_chosen(docs: Sequence[Doc], key: str, chosen: Sequence[Chosen], set_en
         (record,) = records_of([spans], [confidences], found.is_typed & writes_entities)
         if writes_entities:
             typed = spans.take(found.is_typed)
-            record = only_added(record, replace_entities(doc, before, typed, earlier))
+            record = only_added(record, _replace_entities(doc, before, typed, earlier))
         write_group(doc, key, spans, confidences, group.attrs, record)
 
 
 def _has_changed(doc: Doc, earlier: npt.NDArray[np.int8]) -> bool:
     """Whether a component has set entities since the tokens had these values of `ENT_IOB`."""
     return not np.array_equal(np.asarray(doc.to_array(ENT_IOB)), earlier)
+
+
+def _replace_entities(
+    doc: Doc, replaced: SpanKeys, typed: SpanTable, before: Keys1d | npt.NDArray[np.int8]
+) -> Bools1d:
+    """Make `doc.ents` have the typed spans instead of the replaced ones that are among them.
+
+    before: `ENT_IOB` of all tokens `[T]`, before any of these was set. Entities that were there
+    then stay, and tokens that leave an entity are outside. Returns which typed spans were added,
+    bool `[P]`.
+    """
+    of_tokens = np.asarray(doc.to_array(ENTITY_ATTRIBUTES), dtype=np.uint64)
+    start, end = entity_bounds(of_tokens[:, 0], of_tokens[:, 1], np.array([len(doc)]))
+    entities = SpanKeys(start, end, of_tokens[start, 1])
+    gives_way = (find_spans(entities, replaced) >= 0) & ~taken_tokens(before)[start]
+    entities = entities.take(gives_way)
+    removed = entities.take(find_spans(entities, typed.keys) < 0)
+    of_tokens[tokens_of(removed.start, removed.end)] = 0
+    is_added = find_spans(typed.keys, entities) < 0
+    of_new = add_spans(of_tokens, typed.take(is_added))
+    if of_new is not None:
+        is_added[is_added] = of_new
+    doc.from_array(ENTITY_ATTRIBUTES, of_tokens)  # type: ignore[arg-type]
+    return is_added

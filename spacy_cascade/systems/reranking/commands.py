@@ -45,7 +45,7 @@ def train_reranker_command(
     a pipeline that sets no sentence starts gets a sentencizer.
     """
     from ...pipeline.readers import examples_for
-    from ...workflows.own_scores import take_own_scores
+    from ...workflows.reconfigure import take_own_scores
     from . import training
 
     trained, found = training.train_reranker(
@@ -89,7 +89,7 @@ def tune_reranker_command(
     sentencizer.
     """
     from ...pipeline.readers import examples_for
-    from ...workflows.own_scores import take_own_scores
+    from ...workflows.reconfigure import take_own_scores
     from . import tuning
 
     nlp = spacy.load(model)

@@ -20,6 +20,7 @@ from ...numeric.encoded import sum_of_scores
 from ...numeric.index import KeyIndex
 from ...parallel import Workers
 from ...pipeline.base import CascadePipe
+from ...pipeline.factories import component_factory
 from ...pipeline.initializing import learn_features
 from ...pipeline.reading import read, span_units
 from ...pipeline.settings import NotNegative, Positive, setting
@@ -63,47 +64,6 @@ class RerankerData:
         return 2.0 * np.count_nonzero(errors < 0) / n_all if n_all else 0.0
 
 
-@Language.factory(
-    "cascade_reranker",
-    requires=["doc.spans"],
-    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
-    default_config={
-        "model": {
-            "@architectures": "spacy_cascade.SpanClassifier.v1",
-            "templates": {"@misc": "spacy_cascade.RerankingTemplates.v1"},
-            "min_count": 4,
-        },
-        "spans_key": "cascade",
-        "weight": 1.0,
-        "scale": 1.0,
-        "rate": 0.1,
-        "keep_candidates": False,
-        "set_ents": True,
-    },
-)
-def make_reranker(
-    nlp: Language,
-    name: str,
-    model: Model[Units, Floats2d],
-    spans_key: str,
-    weight: NotNegative,
-    scale: Positive,
-    rate: Positive,
-    keep_candidates: bool,
-    set_ents: bool,
-) -> "CascadeReranker":
-    """The factory `cascade_reranker`.
-
-    model: a span classifier, for the features that training gives weights to. The others are
-    described in docs/components.md.
-    """
-    settings = {
-        "spans_key": spans_key, "weight": weight, "scale": scale, "rate": rate,
-        "keep_candidates": keep_candidates, "set_ents": set_ents,
-    }  # fmt: skip
-    return CascadeReranker(nlp, model, name, settings)
-
-
 class CascadeReranker(CascadePipe):
     """Chooses, sentence by sentence, the segmentation and types with the highest total score.
 
@@ -112,12 +72,12 @@ class CascadeReranker(CascadePipe):
     features, and weights for them by its type.
     """
 
-    spans_key: str = setting()
-    weight: NotNegative = setting()
-    scale: Positive = setting()
-    rate: Positive = setting()
-    keep_candidates: bool = setting()
-    set_ents: bool = setting()
+    spans_key: str = setting("cascade")
+    weight: NotNegative = setting(1.0)
+    scale: Positive = setting(1.0)
+    rate: Positive = setting(0.1)
+    keep_candidates: bool = setting(False)
+    set_ents: bool = setting(True)
     _may_be_untrained: ClassVar[bool] = True
 
     def __init__(
@@ -306,3 +266,18 @@ def _found(docs: Sequence[Doc], tokens: Tokens, key: str) -> FoundSpans:
     tables = [table_of([]) if group is None else table_of_group(group) for group in groups]
     bounds = in_batch([table.bounds for table in tables], tokens)
     return FoundSpans.of(bounds, join_tables(tables).label)
+
+
+make_reranker = component_factory(
+    "cascade_reranker",
+    CascadeReranker,
+    {
+        "model": {
+            "@architectures": "spacy_cascade.SpanClassifier.v1",
+            "templates": {"@misc": "spacy_cascade.RerankingTemplates.v1"},
+            "min_count": 4,
+        }
+    },
+    requires=["doc.spans"],
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
+)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from spacy.attrs import TAG
-from spacy.language import Language
+from spacy.scorer import Scorer
+from spacy.strings import StringStore
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Model
 
 from ...errors import ConfigError
 from ...features.resources import span_flags
@@ -17,61 +17,43 @@ from ...features.tokens import Tokens
 from ...features.units import Units
 from ...inference.schemes import UNOBSERVED
 from ...inference.structure import Structure, require
-from ...losses.base import Loss
-from ...losses.margin import Hinge
-from ...penalties.base import Penalty
 from ...pipeline.base import CascadePipe
 from ...pipeline.corpus import GetExamples, check_labels
 from ...pipeline.decoding import potentials_of
+from ...pipeline.factories import component_factory
 from ...pipeline.initializing import read_examples
 from ...pipeline.settings import setting
-from ...pipeline.spans.gold import GoldTags, read_gold_tags
-from ...trainers.base import Trainer
-from ...types import Floats2d, Ints1d, Ints2d, Pointers1d
+from ...pipeline.spans.gold import same_tokens
+from ...types import Ints1d, Ints2d, Keys1d, Pointers1d
 
 _NO_TAG = 0
 
 
-@Language.factory(
-    "cascade_tagger",
-    assigns=["token.tag"],
-    default_config={
-        "model": {
-            "@architectures": "spacy_cascade.LinearChain.v1",
-            "templates": {"@misc": "spacy_cascade.TaggingTemplates.v1"},
-            "min_count": 2,
-            "label_pairs": False,
-        },
-        "loss": {"@misc": "spacy_cascade.Hinge.v2"},
-        "penalty": None,
-        "trainer": {
-            "@misc": "spacy_cascade.PassiveAggressive.v1",
-            "C": 0.01,
-            "average_power": 1,
-            "passes": 3,
-        },
-        "scorer": {"@scorers": "spacy_cascade.tags_scorer.v1"},
-        "overwrite": True,
-    },
-    default_score_weights={"tag_acc": 1.0},
-)
-def make_tagger(
-    nlp: Language,
-    name: str,
-    model: Model[Units, Floats2d],
-    loss: Loss | Hinge,
-    penalty: Penalty | None,
-    trainer: Trainer,
-    scorer: Callable[..., dict[str, Any]] | None,
-    overwrite: bool,
-) -> "CascadeTagger":
-    """The factory `cascade_tagger`.
+@dataclass(frozen=True)
+class GoldTags:
+    """Part of speech of the tokens of the predicted Doc, as the reference has it.
 
-    model: a structure of labels, such as a linear chain. loss, penalty, trainer: how it is
-    trained. scorer: the scorer. overwrite: whether to replace tags that are already there.
+    tags: uint64 `[T]`, hashes of `token.tag`, 0 for tokens without annotation.
+    strings: their texts.
     """
-    settings = {"overwrite": overwrite}
-    return CascadeTagger(nlp, model, name, settings, loss, penalty, trainer, scorer)
+
+    tags: Keys1d
+    strings: StringStore
+
+
+def read_gold_tags(example: Example) -> GoldTags:
+    """Gold tags from `reference.tag`; a token that the reference has not is not observed."""
+    reference = example.reference
+    tags = np.asarray(reference.to_array(TAG))
+    if not same_tokens(example):
+        to_reference, to_predicted = example.alignment.x2y, example.alignment.y2x
+        same = to_reference.lengths == 1
+        source = to_reference.data[np.cumsum(to_reference.lengths)[same] - 1]
+        is_one = to_predicted.lengths[source] == 1
+        aligned = np.zeros(len(example.predicted), dtype=np.uint64)
+        aligned[np.flatnonzero(same)[is_one]] = tags[source[is_one]]
+        tags = aligned
+    return GoldTags(tags, reference.vocab.strings)
 
 
 @dataclass(frozen=True)
@@ -117,7 +99,7 @@ class CascadeTagger(CascadePipe):
     are labels `1 … n`, in the order of `labels`.
     """
 
-    overwrite: bool = setting()
+    overwrite: bool = setting(True)
 
     def check_settings(self, values: Mapping[str, Any]) -> None:
         """Raise `ConfigError` where its templates or its structure do not go with it."""
@@ -183,3 +165,42 @@ class CascadeTagger(CascadePipe):
         found, inverse = np.unique(tags, return_inverse=True)
         known = [numbers.get(tag, UNOBSERVED) for tag in found.tolist()]
         return np.array(known, dtype=np.int32)[inverse]
+
+
+def score_tags(examples: Iterable[Example], **settings: object) -> dict[str, Any]:
+    """`tag_acc` as spaCy's own tagger counts it: share of gold tokens with the right tag.
+
+    Tokens without gold tag do not count. Registered as `spacy_cascade.tags_scorer.v1`.
+    """
+    scores: dict[str, Any] = Scorer.score_token_attr(examples, "tag")
+    return scores
+
+
+def make_tags_scorer() -> Callable[..., dict[str, Any]]:
+    """The scorer of `cascade_tagger`."""
+    return score_tags
+
+
+make_tagger = component_factory(
+    "cascade_tagger",
+    CascadeTagger,
+    {
+        "model": {
+            "@architectures": "spacy_cascade.LinearChain.v1",
+            "templates": {"@misc": "spacy_cascade.TaggingTemplates.v1"},
+            "min_count": 2,
+            "label_pairs": False,
+        },
+        "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+        "penalty": None,
+        "trainer": {
+            "@misc": "spacy_cascade.PassiveAggressive.v1",
+            "C": 0.01,
+            "average_power": 1,
+            "passes": 3,
+        },
+        "scorer": {"@scorers": "spacy_cascade.tags_scorer.v1"},
+    },
+    assigns=["token.tag"],
+    default_score_weights={"tag_acc": 1.0},
+)

@@ -17,7 +17,7 @@ from ...errors import ConfigError
 from ...pipeline.readers import INPUTS, input_doc
 from ...pipeline.spans.placing import LabelledSpan
 from ...types import Floats1d
-from ...workflows.likely_spans import LikelySpans, find_stages, likely_spans
+from ...workflows.decoding import LikelySpans, find_stages, likely_spans
 
 Phrase: TypeAlias = tuple[str, ...]
 """Tokens as written."""

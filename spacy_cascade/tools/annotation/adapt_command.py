@@ -56,7 +56,7 @@ def adapt_command(
     nothing is better. Without --dev the pipeline is retrained if TRAIN is given, else adapted.
     """
     from ...pipeline.readers import examples_for
-    from ...workflows.own_scores import take_own_scores
+    from ...workflows.reconfigure import take_own_scores
     from .learn import learn
 
     nlp = spacy.load(model)

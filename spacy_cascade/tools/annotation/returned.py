@@ -12,13 +12,13 @@ from spacy.training import Example
 
 from ...errors import CorpusError
 from ...pipeline.readers import examples_for, input_doc
-from ...pipeline.tokenizing import tokenize
 from ..formats.annotated import annotated_only
 from ..formats.bad_records import check_none
 from ..formats.exchange.base import FormatOptions, TextFormat
 from ..formats.exchange.registry import find_sources
 from ..formats.placing import LostSpan, place
 from ..formats.texts import AnnotatedText
+from ..tokenizers.tokenizing import tokenize
 
 
 @dataclass(frozen=True)

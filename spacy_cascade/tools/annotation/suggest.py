@@ -15,7 +15,6 @@ from spacy.util import minibatch
 
 from ...errors import ConfigError
 from ...pipeline.progress import progress
-from ...pipeline.tokenizing import tokenize
 from ...types import Floats1d, Keys1d, Pointers1d
 from ..explaining.likely import before_segmenter, likely_entities, require_stages
 from ..explaining.uncertainty import (
@@ -26,6 +25,7 @@ from ..explaining.uncertainty import (
     measured,
     sentences_by_doc,
 )
+from ..tokenizers.tokenizing import tokenize
 from .diversity import choose_diverse
 
 AT_ONCE = 500

@@ -19,7 +19,7 @@ from spacy.util import get_package_path, is_package
 
 from ...errors import ConfigError, ModelFileError
 from ...features.strings import is_valid
-from ...pipeline.tokenizing import tokenize
+from ..tokenizers.tokenizing import tokenize
 from .extras import arrow
 from .frames import frame_of
 from .long_docs import joined, parts_of

@@ -10,7 +10,7 @@ from spacy.util import dict_to_dot
 
 from ...errors import ConfigError, TrainingError
 from ...pipeline.base import CascadePipe, is_learner
-from ...pipeline.source import reads_corpus
+from ...pipeline.learning import reads_corpus
 from ...trainers.batchers import WHOLE_CORPUS
 
 _FREE = {

@@ -16,7 +16,7 @@ from ...errors import ConfigError
 from ...features.names import named_features
 from ...inference.schemes import Spans
 from ...pipeline.classifier import CascadeClassifier
-from ...pipeline.reading import check_doc
+from ...pipeline.reading import no_doc
 from ...pipeline.recognisers import recognisers
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.confidences import confidence_of
@@ -36,7 +36,8 @@ def explain_entities(nlp: Language, doc: Doc) -> list[EntityExplanation]:
 
     Entities that the stages cannot have found, such as those of other components, are left out.
     """
-    check_doc(doc, "explain_entities")
+    if not isinstance(doc, Doc):
+        raise no_doc(doc, "explain_entities")
     segmenter, classifier = recognisers(nlp)
     last = classifier or segmenter
     entities = [entity for entity in doc.ents if last and entity.label_ in last.labels]
@@ -105,7 +106,8 @@ def explain_types(
     rejection; those of unknown types are left out. By default those on the Doc, as the
     classifier typed them.
     """
-    check_doc(doc, "explain_types")
+    if not isinstance(doc, Doc):
+        raise no_doc(doc, "explain_types")
     if spans is None:
         key = classifier.spans_key
         group = doc.ents if key is None else doc.spans.get(key, ())

@@ -19,9 +19,9 @@ from ...caching import cached_property
 from ...errors import ConfigError
 from ...features.tokens import Tokens
 from ...inference.schemes import Spans
-from ...pipeline.annotating import annotated
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.decoding import ScoredBatch
+from ...pipeline.recognisers import annotated
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.placing import BoundsArray
 from ...pipeline.spans.results import class_probabilities

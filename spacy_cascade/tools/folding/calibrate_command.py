@@ -41,7 +41,7 @@ def calibrate_command(
     from ...pipeline.readers import examples_for
     from ...workflows.calibrate import calibrate
     from ...workflows.decoding import decode_for_f1
-    from ...workflows.own_scores import take_own_scores
+    from ...workflows.reconfigure import take_own_scores
 
     refuse_existing(output, force)
     nlp = spacy.load(model)

@@ -13,9 +13,9 @@ from thinc.api import Config
 from ...errors import ConfigError
 from ...pipeline.readers import NAME, SENTENCES, TAGS
 from ...types import Json
-from ...workflows.settings import with_settings
 from ..tokenizers.languages import is_usable
 from .choices import Choices, Domain, Recipe
+from .settings import with_settings
 
 Section = dict[str, Any]
 

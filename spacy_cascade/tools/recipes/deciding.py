@@ -10,9 +10,9 @@ from typing import Any
 from thinc.api import Config
 
 from ...types import Json
-from ...workflows.settings import get_setting, names_like
 from .choices import Recipe
 from .profile import Profile
+from .settings import get_setting, names_like
 
 SECTIONS = {"lang": "nlp", "model": "components", "sentences": "corpora"}
 """Where a comment stands on what is decided before there is a config."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from thinc.api import Config
 
-from ...workflows.settings import with_settings
 from ..recipes.deciding import Rules, Variant, change_of
+from ..recipes.settings import with_settings
 from .noise import standard_error
 from .trials import Settings, Trial
 

@@ -22,7 +22,7 @@ from ...processes import run_in_processes
 from ...types import Json
 from ...workflows.folds import check_folds, train_pipeline, trainer_blocks, with_threads
 from ...workflows.jackknife import read_config
-from ...workflows.settings import with_settings
+from ..recipes.settings import with_settings
 from .noise import count_outcomes
 
 Settings = Mapping[str, Json]

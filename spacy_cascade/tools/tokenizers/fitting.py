@@ -1,4 +1,4 @@
-"""Rules of a tokenizer that follow the tokens of a corpus (`pipeline.rule_tokenizer`)."""
+"""Rules of a tokenizer that follow the tokens of a corpus (`rule_tokenizer`)."""
 
 import re
 from collections import Counter
@@ -8,8 +8,8 @@ from itertools import chain
 
 from spacy.language import Language
 
-from ...pipeline.rule_tokenizer import TokenizerRules
 from .corpus_words import CorpusWords, Cuts, Edge, cuts_of, pieces_of
+from .rule_tokenizer import TokenizerRules
 
 _ADDRESS = re.compile(r"^(?:https?://|www\.)|^[\w.+-]+@[\w-]+\.\w")
 _RARE = 2

@@ -20,8 +20,8 @@ N_MANY = 4_000
 
 
 @pytest.fixture(scope="module")
-def nlp() -> Language:
-    return trained_cascade()
+def nlp(trained: Language) -> Language:
+    return trained
 
 
 @pytest.fixture
@@ -127,24 +127,16 @@ def test_a_group_in_tokens_that_swallow_its_spans() -> None:
     assert [s._.confidence for s in (doc[1:3], doc[2:3], doc[3:4])] == [None, None, 0.3]
 
 
-def test_copies_and_memory_zones(nlp: Language) -> None:
-    wanted = expected(nlp, TEXTS[0])
-    with nlp.memory_zone():
-        doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
-        assert found(doc.copy()) == found(doc) == wanted
-        assert found(blank().add_pipe("merge_entities")(doc)) == wanted
-
-
 def test_entities_that_others_set_cost_little() -> None:
     """Half of the entities are a ruler's; each look-up that scans the group would take ms."""
     doc = Doc(blank().vocab, words=["w"] * (2 * N_MANY))
     spans = [Span(doc, i, i + 1, "A") for i in range(0, 2 * N_MANY, 2)]
     others = [Span(doc, i, i + 1, "A") for i in range(1, 2 * N_MANY, 2)]
     write_group(doc, "cascade", table_of(spans), np.linspace(0, 1, N_MANY))
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert [confidence_of(span) for span in spans] == np.linspace(0, 1, N_MANY).tolist()
     assert {confidence_of(span) for span in others} == {None}
-    assert time.perf_counter() - begin < 1.0
+    assert time.process_time() - begin < 1.0
 
 
 def test_an_extension_of_the_user_stays_and_is_told(nlp: Language, other_extension: None) -> None:

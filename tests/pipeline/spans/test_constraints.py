@@ -36,7 +36,8 @@ from helpers import (
 from reference import Chain, spans_of
 from spacy_cascade.inference.schemes import SCHEMES
 from spacy_cascade.pipeline.decoding import LEAST, potentials_of
-from spacy_cascade.pipeline.spans.entities import read_presets
+from spacy_cascade.pipeline.reading import read
+from spacy_cascade.pipeline.spans.placing import rows_of
 from spacy_cascade.scorers.linear import get_weights, set_weights
 
 WORDS = "IL-2 gene STAT5 binds"
@@ -96,7 +97,7 @@ def listed(segmenter: Any, doc: Doc) -> dict[Bounds, float]:
 
 
 @pytest.mark.parametrize(("scheme", "typed", "label_pairs"), PIPELINES)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     states=st.lists(st.sampled_from(STATES), min_size=N, max_size=N),
     labels=st.lists(st.sampled_from((*LABELS, "unknown")), min_size=N, max_size=N),
@@ -168,13 +169,6 @@ def test_without_presets_nothing_changes(nlp: Language) -> None:
     assert annotations(nlp) == annotations(trained_cascade({"n_best": 3}))
 
 
-def test_by_default_the_model_does_not_look_at_them() -> None:
-    free = trained_cascade()
-    doc = free(preset_doc(free, [(2, 4, "RULE")], [4]))
-    assert [(s, e) for s, e, _ in bounds(doc.spans["cascade"])] == [(1, 3), (4, 5), (6, 8)]
-    assert bounds(doc.ents) == [(2, 4, "RULE"), (6, 8, "cell")]
-
-
 def test_rules_win_and_the_model_fills_in_around_them(nlp: Language) -> None:
     doc = nlp(preset_doc(nlp, [(2, 4, "RULE")], [4]))
     assert bounds(doc.ents) == [(1, 2, "protein"), (2, 4, "RULE"), (6, 8, "cell")]
@@ -239,24 +233,14 @@ def test_an_entity_without_beginning_is_as_if_blocked(nlp: Language) -> None:
     other = make_doc(nlp.vocab, "STAT5 gene")
     other.ents = [Span(other, 1, 2, "RULE")]
     docs = [other, doc, make_doc(nlp.vocab, ""), other]
-    presets = read_presets(docs, np.array([0, 2, 11, 11, 13]), "cascade")
-    assert list(zip(presets.start, presets.end, strict=True)) == [(1, 2), (12, 13)]
-    assert [nlp.vocab.strings[label] for label in presets.label] == ["RULE", "RULE"]
+    segmenter = nlp.get_pipe("cascade_segmenter")
+    presets = segmenter._presets(docs, read(segmenter, docs))
     assert np.flatnonzero(presets.taken).tolist() == [1, 2, 3, 12]
-    (found,) = nlp.get_pipe("cascade_segmenter").predict([doc])
+    structure = segmenter.structure
+    spans = structure.spans(presets.tags, np.array([0, 2, 11, 13]))
+    assert [span[:2] for span in rows_of(spans)] == [(1, 2), (12, 13)]
+    (found,) = segmenter.predict([doc])
     assert all(start > 1 for start in found.spans.start)
-
-
-def test_the_reranker_keeps_to_them() -> None:
-    nlp = trained_cascade({"constrained": True, "n_best": 8})
-    nlp.add_pipe("cascade_reranker", config={"keep_candidates": True})
-    doc = nlp(preset_doc(nlp, [(3, 5, "RULE")], [7]))
-    assert (3, 5, "RULE") in bounds(doc.ents)
-    assert doc[7].ent_iob == 3
-    groups = [group for key, group in doc.spans.items() if key.startswith("cascade")]
-    assert len(groups) == 9
-    for span in (span for group in groups for span in group):
-        assert not {3, 4, 7} & set(range(span.start, span.end))
 
 
 def test_confidences_are_calibrated_on_what_is_found(nlp: Language) -> None:

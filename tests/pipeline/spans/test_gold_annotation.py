@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
@@ -14,9 +13,7 @@ from spacy.vocab import Vocab
 from helpers import (
     SENTENCES,
     TEXTS,
-    add_segmenter,
     blank,
-    bounds,
     cascade,
     gold_doc,
     make_doc,
@@ -164,26 +161,6 @@ def test_gold_spans_say_what_the_reference_says(
     assert gold.observed.all()
 
 
-@pytest.mark.parametrize("key", [None, "gold"])
-def test_training_on_other_tokens_works(key: str | None) -> None:
-    nlp = blank()
-    add_segmenter(
-        nlp,
-        typed=True,
-        gold_key=key,
-        loss={"@misc": "spacy_cascade.Likelihood.v2"},
-        penalty={"@misc": "spacy_cascade.Gaussian.v1"},
-    )
-    examples = [example_of(name, key, nlp.vocab) for name in CUTS]
-    losses = train(nlp, examples)
-    assert losses[-1]["cascade_segmenter"] < losses[0]["cascade_segmenter"]
-    for example in examples:
-        doc = nlp(example.predicted.copy())
-        gold = read_gold(example, key)
-        # What is annotated is learnt; what is open may be anything.
-        assert set(gold.spans) <= set(bounds(doc.spans["cascade"]))
-
-
 def test_the_cascade_trains_on_text_that_it_tokenizes_itself() -> None:
     """A corpus whose words spaCy would split: most of it can be expressed."""
     nlp = cascade()
@@ -201,18 +178,6 @@ def test_the_cascade_trains_on_text_that_it_tokenizes_itself() -> None:
         ("NF-kappa B", "protein"),
         ("IL-2-inducible site", "DNA"),
     ]
-
-
-def test_examples_made_by_spacy_from_text(trained: Language) -> None:
-    """`Example.from_dict` with character offsets, as in spaCy's documentation."""
-    nlp = cascade()
-    examples = []
-    for text, spans in SENTENCES:
-        doc = make_doc(nlp.vocab, text)
-        entities = [(doc[s:e].start_char, doc[s:e].end_char, label) for s, e, label in spans]
-        examples.append(Example.from_dict(nlp.make_doc(text), {"entities": entities}))
-    train(nlp, examples)
-    assert [bounds(nlp(text).ents) for text in TEXTS] == [spans for _, spans in SENTENCES]
 
 
 # What templates see of earlier components in training

@@ -12,7 +12,6 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from helpers import (
-    SENTENCES,
     TEXTS,
     add_segmenter,
     annotation,
@@ -24,7 +23,7 @@ from helpers import (
     train,
     trained_cascade,
 )
-from spacy_cascade import ConfigError, NotTrainedError
+from spacy_cascade import ConfigError
 from spacy_cascade.losses.margin import Hinge
 from spacy_cascade.workflows import reconfigure
 
@@ -81,13 +80,6 @@ def test_the_first_is_what_a_segmenter_without_a_list_finds(trained: Language, d
     assert found["ents"] == expected["ents"]
 
 
-def test_listing_changes_nothing_on_the_doc(trained: Language) -> None:
-    doc = make_doc(trained.vocab, TWO_SENTENCES, STARTS)
-    before = doc.to_bytes()
-    trained.get_pipe("cascade_segmenter").nbest(doc, 3)
-    assert doc.to_bytes() == before
-
-
 def test_a_short_sentence_has_fewer(nlp: Language) -> None:
     doc = nlp(make_doc(nlp.vocab, "p53 binds . Yes", [0, 3]))
     scores = attrs(doc, "sequence_scores")
@@ -124,13 +116,6 @@ def test_n_out_of_range(trained: Language, n: int) -> None:
         add_segmenter(blank(), n_best=n)
 
 
-def test_not_trained() -> None:
-    nlp = blank()
-    segmenter = add_segmenter(nlp)
-    with pytest.raises(NotTrainedError):
-        segmenter.nbest(nlp.make_doc(TEXTS[0]), 2)
-
-
 def test_an_earlier_list_is_taken_off(trained: Language, nlp: Language) -> None:
     doc = nlp(TEXTS[0])
     shorter = with_settings(nlp, "cascade_segmenter", n_best=2).get_pipe("cascade_segmenter")
@@ -154,30 +139,6 @@ def test_spans_of_the_list_are_typed_as_when_alone(nlp: Language, doc: Doc) -> N
         assert scores.shape == (len(group), 3)
         assert [classes[i] for i in scores.argmax(axis=1)] == labels
         np.testing.assert_allclose(np.exp(scores).sum(axis=1), 1.0)
-
-
-def test_lists_that_somebody_looked_at_are_typed_alike(trained: Language) -> None:
-    """Groups whose Spans were made are written anew; others get labels as they stand."""
-    nlp = with_settings(trained, "cascade_segmenter", n_best=N)
-    segmenter, classifier = (component for _, component in nlp.pipeline)
-    texts = ["", TWO_SENTENCES, *TEXTS, ""]
-    found = []
-    for looks in (False, True):
-        docs = [segmenter(make_doc(nlp.vocab, text)) for text in texts]
-        if looks:
-            sizes = [len(list(group)) for doc in docs for group in doc.spans.values()]
-            assert any(sizes)
-        docs = list(classifier.pipe(docs))
-        lists = [
-            {name: np.asarray(value).tolist() for name, value in group.attrs.items()}
-            for doc in docs
-            for group in doc.spans.values()
-        ]
-        found.append(([annotation(doc) for doc in docs], lists))
-    assert found[0] == found[1]
-    labels = {label for *_, label in found[0][0][1]["spans"]["cascade/2"]}
-    assert labels
-    assert "ENT" not in labels
 
 
 def test_a_rejected_span_keeps_its_label_and_its_score_counts() -> None:
@@ -216,10 +177,3 @@ def test_lists_survive_saving(nlp: Language, doc: Doc, tmp_path: Path) -> None:
                 np.testing.assert_array_equal(copy.spans[key].attrs[name], value)
     nlp.to_disk(tmp_path)
     assert annotations(spacy.load(tmp_path)) == annotations(nlp)
-
-
-def test_batches_and_processes_change_nothing(nlp: Language) -> None:
-    texts = [text for text, _ in SENTENCES]
-    one_by_one = [annotation(nlp(text)) for text in texts]
-    assert [annotation(d) for d in nlp.pipe(texts, batch_size=4)] == one_by_one
-    assert [annotation(d) for d in nlp.pipe(texts, batch_size=2, n_process=2)] == one_by_one

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.attrs import ENT_ID, ENT_IOB, ENT_KB_ID, ENT_TYPE
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
@@ -167,6 +167,7 @@ def _best(spans: list[Span], gains: list[int]) -> list[Span]:
     return [spans[n] for n in best]
 
 
+@settings(max_examples=50)
 @given(data=st.data())
 def test_entities_are_what_set_ents_makes_them(data: st.DataObject) -> None:
     """Earlier entities and blocked tokens stay, and all other tokens are outside.
@@ -217,6 +218,7 @@ def _keys(rows: list[tuple[int, int, int]]) -> SpanKeys:
     return SpanKeys(*bounds, np.array(label, dtype=np.uint64))
 
 
+@settings(max_examples=50)
 @given(_KEYS, _KEYS)
 def test_spans_are_found_by_start_end_and_label(spans, others):
     place = {key: i for i, key in enumerate(others)}

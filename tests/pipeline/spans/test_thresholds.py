@@ -15,19 +15,16 @@ from spacy.tokens import Doc, DocBin
 from helpers import (
     SENTENCES,
     TEXTS,
-    add_classifier,
-    add_segmenter,
     blank,
     gold_doc,
-    trained_cascade,
 )
 from spacy_cascade import ConfigError
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("thresholds") / "model"
-    trained_cascade().to_disk(path)
+    trained.to_disk(path)
     return path
 
 
@@ -103,13 +100,3 @@ def test_docs_of_another_pipeline_are_annotated(model: Path, found: list[Any]) -
     docs = [other("Unheard-of words : STAT5 binds the AP-1 site ."), *map(other, TEXTS)]
     annotated = confident(nlp.pipe(docs))
     assert [entity[:2] for entity in annotated[-len(found) :]] == [entity[:2] for entity in found]
-
-
-def test_settings_that_mean_nothing() -> None:
-    for add in (add_segmenter, add_classifier):
-        with pytest.raises(ConfigError, match=r"must be less than or equal to 1, not 1\.5"):
-            add(blank(), threshold=1.5)
-        with pytest.raises(ConfigError, match=r"greater than or equal to 0, not -1"):
-            add(blank(), label_thresholds={"x": -1.0})
-        with pytest.raises(ConfigError, match="has a threshold but no confidences"):
-            add(blank(), threshold=0.5, confidence=False)

@@ -24,7 +24,7 @@ from spacy_cascade import (
     TrainingError,
     make_tagger,
 )
-from spacy_cascade.pipeline.spans.gold import read_gold_tags
+from spacy_cascade.systems.tagging.component import make_tags_scorer, read_gold_tags
 
 TAGGED = [
     ("The IL-2 gene needs STAT5 .", "DT NN NN VBZ NN ."),
@@ -363,3 +363,11 @@ def test_a_segmenter_after_it_can_read_the_tags(tagging: Language) -> None:
     segmenter.update(docs)
     assert "tags" in segmenter.space.reads
     assert tags_of(nlp(TAGGED[0][0])) == TAGGED[0][1]
+
+
+def test_the_share_of_right_tags() -> None:
+    """Of the tokens that have a gold one."""
+    vocab, words = blank().vocab, list("abcdef")
+    gold = Doc(vocab, words=words, tags=["X", "Y", "X", "", "", ""])
+    one = Example(Doc(vocab, words=words, tags=list("XXXXYY")), gold)
+    assert make_tags_scorer()([one], spans_key="found") == {"tag_acc": pytest.approx(2 / 3)}

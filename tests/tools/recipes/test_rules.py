@@ -29,7 +29,7 @@ from spacy_cascade.tools.recipes.rules import (
     MANY_WORDS,
     USUAL_WORDS,
 )
-from spacy_cascade.workflows.settings import get_setting, names_like, with_settings
+from spacy_cascade.tools.recipes.settings import get_setting, names_like, with_settings
 
 SPLITTING, WHOLE = "spacy.Tokenizer.v1", "spacy_cascade.WholeNamesTokenizer.v1"
 GERMAN = "Der Mann , der nicht in dem Haus war , sagte , dass es ihm und ihr auch noch gehört ."

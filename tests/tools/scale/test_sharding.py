@@ -30,7 +30,7 @@ from helpers import (
 )
 from sharding import N_DOCS, SEGMENTERS, SMALL_PIECE
 from spacy_cascade import ConfigError, SavingError, TrainingError, parallel
-from spacy_cascade.pipeline.source import ExampleSource, parts_of, reads_corpus
+from spacy_cascade.pipeline.learning import ExampleSource, parts_of, reads_corpus
 from spacy_cascade.tools.scale.sharded import Sharded
 from spacy_cascade.trainers.lbfgs import LBFGS
 from trainings import run_training, training_config, weights_of

@@ -18,7 +18,7 @@ from spacy.training.initialize import init_nlp
 
 from helpers import SENTENCES, blank, cascade, make_example, make_examples, sample_docs, weights
 from spacy_cascade import ConfigError
-from spacy_cascade.pipeline import corpus_blocks, source
+from spacy_cascade.pipeline import corpus, learning
 from trainings import run_training, training_config
 
 NAMES = ("cascade_segmenter", "cascade_classifier")
@@ -63,7 +63,7 @@ class Watched:
 def watch_readers(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[Watched]:
     """Have a training read by watched readers, in small blocks; the list gets them as it runs."""
     for name, value in (("_READ_AT_ONCE", 2), ("_IN_MEMORY", 500), ("_BLOCK", 200)):
-        monkeypatch.setattr(corpus_blocks, name, value)
+        monkeypatch.setattr(corpus, name, value)
     watched: list[Watched] = []
 
     def make(path: Path) -> Watched:
@@ -177,7 +177,7 @@ def test_words_are_forgotten_while_a_stream_is_trained_on(monkeypatch: pytest.Mo
     """Which changes no weight."""
     kept, forgetful = online_cascade(), online_cascade()
     for nlp, most in ((kept, 1 << 18), (forgetful, 5)):
-        monkeypatch.setattr(source, "MAXIMUM_LEXEMES", most)
+        monkeypatch.setattr(learning, "MAXIMUM_LEXEMES", most)
         nlp.initialize(lambda: make_examples(nlp))  # noqa: B023
         for example in make_examples(nlp) * 2:
             nlp.update([example])

@@ -15,10 +15,10 @@ from spacy_cascade import ConfigError
 from spacy_cascade.tools.recipes import Choices, make_config
 from spacy_cascade.tools.recipes.deciding import Variant
 from spacy_cascade.tools.recipes.rules import BY_CORPUS
+from spacy_cascade.tools.recipes.settings import with_settings
 from spacy_cascade.tools.search.auto import AutoSearch, Reports
 from spacy_cascade.tools.search.greedy import Candidate
 from spacy_cascade.tools.search.trials import Trial
-from spacy_cascade.workflows.settings import with_settings
 
 EVERY = Variant("every feature", {"min_count": 1}, "the corpus is tiny")
 NARROW = Variant("hardly any weight", {"sigma": 0.001}, "to lose")

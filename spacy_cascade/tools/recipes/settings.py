@@ -8,8 +8,8 @@ from difflib import get_close_matches
 
 from thinc.api import Config
 
-from ..errors import ConfigError
-from ..types import Json
+from ...errors import ConfigError
+from ...types import Json
 
 
 def names_like(config: Config, pattern: str) -> list[str]:

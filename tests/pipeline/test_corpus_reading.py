@@ -1,4 +1,4 @@
-"""`initialize` in blocks with bounded memory learns what it would learn from the corpus at once."""
+"""The corpus that components are initialized from: read once, kept in blocks, and freed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from helpers import SENTENCES, SMALL, blank, cascade, make_doc, make_example, make_examples
@@ -23,9 +24,10 @@ from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.units import Units
 from spacy_cascade.numeric.index import frequent_keys
 from spacy_cascade.numeric.key_counts import KeyCounts
-from spacy_cascade.pipeline import corpus_blocks
+from spacy_cascade.pipeline import corpus
+from spacy_cascade.pipeline.corpus import forget_words
 from spacy_cascade.pipeline.initializing import _read, read_examples
-from spacy_cascade.pipeline.reading import read_resources
+from spacy_cascade.pipeline.reading import tokenizing
 from spacy_cascade.systems.semi_markov.space import SegmentSpace
 
 WORDS_AND_SPANS = ["word@-1..1 & word@0", "seen_inside", "lexicon(mine)@0 & seen_first"]
@@ -111,7 +113,8 @@ def learnt_at_once(pipe: Any, nlp: Language, examples: list[Example]) -> tuple[n
     tokens = read_examples(pipe, examples)
     gold = [pipe.gold.read(example) for example in examples]
     flags, resources = pipe.gold.flags(tokens, gold), pipe.space.resources
-    read_resources(pipe.space, nlp)
+    with tokenizing(nlp) as tokenize:
+        pipe.space.read_resources(tokenize)
     resources.made = {key: made.learn(tokens, flags) for key, made in resources.made.items()}
     pipe.space.forget_lexemes(0)
     keys = counted_at_once(pipe.space, pipe.gold_units(tokens, gold), pipe.model.attrs["min_count"])
@@ -132,7 +135,7 @@ def test_blocks_teach_what_the_whole_corpus_teaches(
 ) -> None:  # fmt: skip
     nlp, twin = PIPELINES[kind](terms), PIPELINES[kind](terms)
     with (
-        patch.multiple(corpus_blocks, _READ_AT_ONCE=at_once, _BLOCK=block, _IN_MEMORY=in_memory),
+        patch.multiple(corpus, _READ_AT_ONCE=at_once, _BLOCK=block, _IN_MEMORY=in_memory),
         patch.object(KeyCounts.__init__, "__defaults__", (64 * entries,)),
         patch("spacy_cascade.pipeline.initializing.MAXIMUM_LEXEMES", most_lexemes),
     ):
@@ -152,11 +155,11 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
     nlp = cascade()
     examples = make_examples(nlp)
     pipe = nlp.get_pipe("cascade_segmenter")
-    with patch.multiple(corpus_blocks, _READ_AT_ONCE=2, _BLOCK=1, _IN_MEMORY=20):
-        blocks = corpus_blocks.CorpusBlocks[Any]()
+    with patch.multiple(corpus, _READ_AT_ONCE=2, _BLOCK=1, _IN_MEMORY=20):
+        blocks = corpus.CorpusBlocks[Any]()
         pipe._annotation_read = 0
         read = partial(_read, pipe, times=Counter())
-        added = list(corpus_blocks.read_blocks(examples, read))
+        added = list(corpus.read_blocks(examples, read))
         for block in added:
             blocks.append(*block)
     assert len(blocks._in_memory) == 1
@@ -172,8 +175,8 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(corpus_blocks, "_IN_MEMORY", 0)
-    monkeypatch.setattr(corpus_blocks.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(corpus, "_IN_MEMORY", 0)
+    monkeypatch.setattr(corpus.tempfile, "TemporaryFile", refuse)
     nlp = cascade()
     with pytest.raises(SavingError, match="TMPDIR"):
         nlp.initialize(lambda: make_examples(nlp))
@@ -198,3 +201,101 @@ def test_a_corpus_of_its_own_is_read_instead_of_what_spacy_shows() -> None:
     with pytest.raises(ConfigError, match=r"without a pipeline.*argument nlp"):
         pipe.initialize(lambda: shown, corpus=reader)
     assert len(nlp(make_doc(nlp.vocab, "STAT5 binds")))
+
+
+class Reader:
+    """Gives examples one by one, and counts how often it is read to the end."""
+
+    def __init__(self, examples: list[Example]) -> None:
+        self.examples, self.n_passes = examples, 0
+
+    def __call__(self) -> Iterator[Example]:
+        yield from self.examples
+        self.n_passes += 1
+
+
+def initialized(kept_tokens: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Language, Reader]:
+    monkeypatch.setattr(corpus, "_MOST_KEPT", kept_tokens)
+    nlp = cascade()
+    reader = Reader(make_examples(nlp))
+    nlp.initialize(reader)
+    return nlp, reader
+
+
+def keys_of(nlp: Language) -> list[np.ndarray]:
+    return [nlp.get_pipe(name).space.index.keys for name in nlp.pipe_names]
+
+
+def test_the_second_component_gets_what_the_first_has_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared, once = initialized(1000, monkeypatch)
+    apart, twice = initialized(0, monkeypatch)
+    assert (once.n_passes, twice.n_passes) == (1, 2)
+    for one, other in zip(keys_of(shared), keys_of(apart), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_nothing_is_kept_after_a_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    nlp, reader = initialized(1000, monkeypatch)
+    assert not corpus._kept
+    reader.examples = reader.examples[:2]
+    nlp.initialize(reader)
+    assert reader.n_passes == 2
+    assert nlp.get_pipe("cascade_classifier").n_examples == 2
+
+
+def test_an_earlier_attempt_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first component always reads anew."""
+    monkeypatch.setattr(corpus, "_MOST_KEPT", 1000)
+    nlp = cascade()
+    reader = Reader(make_examples(nlp))
+    nlp.get_pipe("cascade_segmenter").initialize(reader, nlp=nlp)
+    reader.examples = reader.examples[:2]
+    nlp.initialize(reader)
+    assert [nlp.get_pipe(name).n_examples for name in nlp.pipe_names] == [2, 2]
+
+
+WORDS, OTHER_WORDS = ["p53", "-", "null", "mice"], ["p53-null", "mice"]
+
+
+def example() -> Example:
+    vocab = blank().vocab
+    return Example(Doc(vocab, WORDS, [False, False, True, False]), Doc(vocab, OTHER_WORDS))
+
+
+def test_words_that_no_alignment_needs_are_freed():
+    one = example()
+    assert one._cached_words_x == WORDS
+    forget_words([one])
+    assert not one._cached_words_x
+    assert not one._cached_words_y
+
+
+def test_an_alignment_stays():
+    one = example()
+    alignment = one.alignment
+    forget_words([one])
+    assert one.alignment is alignment
+    assert one._cached_words_y == OTHER_WORDS
+
+
+def test_an_alignment_that_is_asked_for_later_is_the_same():
+    one = example()
+    forget_words([one])
+    expected = [[0], [0], [0], [1]]
+    assert [one.alignment.x2y[i].tolist() for i in range(len(WORDS))] == expected
+    one.predicted = Doc(one.predicted.vocab, OTHER_WORDS)
+    assert [one.alignment.x2y[i].tolist() for i in range(len(OTHER_WORDS))] == [[0], [1]]
+
+
+def test_components_free_them_in_training():
+    nlp = blank()
+    nlp.add_pipe("cascade_segmenter", config={"model": {"min_count": 1}})
+    reference = Doc(nlp.vocab, OTHER_WORDS, ents=["B-DNA", "O"])
+    one = Example(Doc(nlp.vocab, OTHER_WORDS), reference)
+    nlp.initialize(lambda: [one])
+    assert not one._cached_words_x
+    other = Example(Doc(nlp.vocab, OTHER_WORDS), reference)
+    nlp.get_pipe("cascade_segmenter").update([other])
+    assert not other._cached_words_x
+    doc = nlp(Doc(nlp.vocab, OTHER_WORDS))
+    assert [span.text for span in doc.spans["cascade"]] == ["p53-null"]

@@ -6,7 +6,7 @@ import pytest
 from thinc.api import Config
 
 from spacy_cascade import ConfigError
-from spacy_cascade.workflows.settings import get_setting, names_like, with_settings
+from spacy_cascade.tools.recipes.settings import get_setting, names_like, with_settings
 
 CONFIG = Config(
     {

@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 
 from helpers import blank
 from spacy_cascade import tokenize
-from spacy_cascade.pipeline.tokenizing import LONGEST_RUN, MOST_SIGNS
+from spacy_cascade.tools.tokenizers.tokenizing import LONGEST_RUN, MOST_SIGNS
 
 WORDS = st.sampled_from(
     ["I", "can't", "(U.S.)", "x-ray", "10km,", "...", '"so"', "a/b", "日本語。"]

@@ -10,12 +10,11 @@ from spacy.lang.char_classes import ALPHA_LOWER, ALPHA_UPPER
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 
-from ..errors import ConfigError
-from ..types import Texts
+from ...errors import ConfigError
+from ...pipeline.tokenizers import MARK
+from ...types import Texts
 
 NAME = "spacy_cascade.RuleTokenizer.v1"
-MARK = r"[^\w\s]|_"
-"""A mark of punctuation or a symbol, as a regular expression."""
 _DOLLAR = "U+0024"
 _NONE: list[str] = []
 """A list and no tuple, so that a config with this default is the same after it was saved."""

@@ -113,6 +113,11 @@ def _annotation(pipe: Any) -> int:
     return sum(map(pipe.reads().gold_sum, pipe._corpus.references))
 
 
+def begin_again(pipe: Any, examples: Sequence[Example]) -> None:
+    """Begin anew with examples whose annotation alone has changed since training began."""
+    _begin(pipe, examples, Change.ANNOTATION)
+
+
 def restore_training(pipe: Any, state: State) -> None:
     """Go on from the state of a training whose first update was like that of this one.
 

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from functools import cache
 from hashlib import sha256
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -37,6 +38,11 @@ def template(name: str) -> Template:
 
     The page that runs the script of this folder lets a browser run that one alone, by its hash.
     """
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader(__package__),
         autoescape=True,
@@ -47,7 +53,7 @@ def template(name: str) -> Template:
     script = environment.get_template(_SCRIPT).render()
     digest = b64encode(sha256(script.encode()).digest()).decode()
     environment.globals |= {"script": Markup(script), "script_hash": f"sha256-{digest}"}
-    return environment.get_template(name)
+    return environment
 
 
 def mark_mistakes(

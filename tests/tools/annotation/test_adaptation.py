@@ -63,12 +63,11 @@ def chain(typed: bool, label_pairs: bool) -> Language:
 @pytest.mark.parametrize(
     "make",
     [
-        trained_cascade,
         lambda: trained_cascade({}, {"reject": True}),
         lambda: chain(typed=True, label_pairs=True),
         lambda: chain(typed=True, label_pairs=False),
     ],
-    ids=["cascade", "reject", "pairs", "labels"],
+    ids=["reject", "pairs", "labels"],
 )
 def test_a_new_label_is_learnt_and_the_old_ones_stay(make: Callable[[], Language]) -> None:
     nlp = loaded(make())
@@ -80,8 +79,15 @@ def test_a_new_label_is_learnt_and_the_old_ones_stay(make: Callable[[], Language
     assert annotations(again, [VIRUS]) == annotations(nlp, [VIRUS])
 
 
-def test_online_components_learn_a_new_label() -> None:
-    nlp = loaded(online_cascade())
+@pytest.fixture(scope="module")
+def online() -> Language:
+    nlp = cascade(ONLINE, ONLINE)
+    train(nlp, make_examples(nlp), updates=4)
+    return nlp
+
+
+def test_online_components_learn_a_new_label(online: Language) -> None:
+    nlp = loaded(online)
     adapt(nlp, [virus_example(nlp)], updates=8)
     assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]
     assert nlp.evaluate(make_examples(nlp))["ents_f"] > 0.9
@@ -108,30 +114,13 @@ def test_a_label_without_examples_changes_no_other_weight(name: str) -> None:
     assert pipe.add_label("Aa") == 0
 
 
-def test_curvature_is_kept_and_adds_up() -> None:
-    nlp = loaded(trained_cascade())
-    first = get_hessian_diagonal(nlp.get_pipe(NAMES[0]).model)
-    assert first.max() > 1.0
-    for text in (VIRUS, "HIV spreads ."):
-        nlp.update([make_example(nlp, text, [(0, 1, "protein")])])
-    nlp = loaded(nlp)
-    second = get_hessian_diagonal(nlp.get_pipe(NAMES[0]).model)
-    assert len(second) > len(first)
-    assert (second[: len(first)] >= 0.99 * first).all()
-    assert second[: len(first)].sum() > first.sum()
-
-
-def online_cascade() -> Language:
-    nlp = cascade(ONLINE, ONLINE)
-    train(nlp, make_examples(nlp), updates=4)
-    return nlp
-
-
-def test_online_training_keeps_curvature_too_and_adds_it_up() -> None:
-    nlp = loaded(online_cascade())
+@pytest.mark.parametrize("kind", ["trained", "online"])
+def test_curvature_is_kept_and_adds_up(kind: str, request: pytest.FixtureRequest) -> None:
+    nlp = loaded(request.getfixturevalue(kind))
     first = get_hessian_diagonal(nlp.get_pipe(NAMES[0]).model)
     assert first.max() > 1.0
     nlp.update([virus_example(nlp)])
+    nlp.update([make_example(nlp, "HIV spreads .", [(0, 1, "protein")])])
     second = get_hessian_diagonal(loaded(nlp).get_pipe(NAMES[0]).model)
     assert len(second) > len(first)
     assert (second[: len(first)] >= 0.99 * first).all()
@@ -156,12 +145,12 @@ def test_batches_of_any_size_give_curvature_of_the_same_size() -> None:
     np.testing.assert_array_equal(found[0], found[2])
 
 
-@pytest.mark.parametrize("make", [trained_cascade, online_cascade], ids=["batch", "online"])
-def test_curvature_keeps_weights_where_they_were(make: Callable[[], Language]) -> None:
+@pytest.mark.parametrize("kind", ["trained", "online"])
+def test_curvature_keeps_weights_where_they_were(kind: str, request: pytest.FixtureRequest) -> None:
     """Those that earlier data determined stay, and only new features can move."""
     moved = []
     for curvature in (0.0, 1e5):
-        nlp = loaded(make())
+        nlp = loaded(request.getfixturevalue(kind))
         pipe = nlp.get_pipe(NAMES[0])
         before = weights(pipe)[0]
         keep_hessian_diagonal(pipe.model, np.full(before.shape, curvature))
@@ -174,21 +163,17 @@ def test_curvature_keeps_weights_where_they_were(make: Callable[[], Language]) -
     assert moved[1] < 0.01 * moved[0]
 
 
-def test_a_model_of_an_earlier_release_adapts_too() -> None:
-    """Its file says nothing of the curvature: the penalty is then as wide as in training."""
-    nlp = trained_cascade()
+def test_a_model_without_curvature_adapts_too(trained: Language) -> None:
+    """As one that Ctrl-C has saved: the penalty is then as wide as in training."""
+    nlp = loaded(trained)
     for name in NAMES:
-        pipe = nlp.get_pipe(name)
-        pipe.sync_curvature()
-        pipe.reset_fit()
-        pipe.model.attrs["hessian_diagonal"] = None
-    nlp = loaded(nlp)
+        nlp.get_pipe(name).model.attrs["hessian_diagonal"] = None
     adapt(nlp, [virus_example(nlp)])
     assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]
 
 
-def test_the_same_examples_go_on_and_others_begin_anew() -> None:
-    nlp = loaded(trained_cascade())
+def test_the_same_examples_go_on_and_others_begin_anew(trained: Language) -> None:
+    nlp = loaded(trained)
     examples = [virus_example(nlp)]
     pipe = nlp.get_pipe(NAMES[0])
     first = nlp.update(examples, losses={})[NAMES[0]]
@@ -221,8 +206,8 @@ def test_a_component_saved_without_training_is_trained_from_scratch() -> None:
     assert nlp.evaluate(examples)["ents_f"] == 1.0
 
 
-def test_copies_know_how_sure_the_weights_are() -> None:
-    pipe = trained_cascade().get_pipe(NAMES[0])
+def test_copies_know_how_sure_the_weights_are(trained: Language) -> None:
+    pipe = trained.get_pipe(NAMES[0])
     np.testing.assert_array_equal(
         get_hessian_diagonal(copy.deepcopy(pipe).model),
         get_hessian_diagonal(loaded_pipe(pipe).model),
@@ -275,8 +260,8 @@ def test_joint_training_adapts_both_chains() -> None:
     assert nlp.evaluate(make_examples(nlp))["ents_f"] > 0.9
 
 
-def test_what_cannot_be_adapted() -> None:
-    nlp = loaded(trained_cascade())
+def test_what_cannot_be_adapted(trained: Language) -> None:
+    nlp = loaded(trained)
     with pytest.raises(TrainingError, match="no Docs"):
         adapt(nlp, [])
     with pytest.raises(ConfigError, match="1 update or more"):
@@ -287,8 +272,8 @@ def test_what_cannot_be_adapted() -> None:
         adapt(nlp, make_examples(nlp))
 
 
-def test_docs_without_annotation_are_refused() -> None:
-    nlp = loaded(trained_cascade())
+def test_docs_without_annotation_are_refused(trained: Language) -> None:
+    nlp = loaded(trained)
     bare = [Example(make_doc(nlp.vocab, VIRUS), make_doc(nlp.vocab, VIRUS))]
     with pytest.raises(TrainingError, match=r"None of the 1 Docs .* look at doc\.ents\. Annotate"):
         adapt(nlp, bare)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_cascade.errors import ConfigError, CorpusError, SavingError
@@ -66,6 +66,7 @@ def in_order(records: list[dict[str, Any]]) -> list[str]:
     return sorted(map(json.dumps, records))
 
 
+@settings(max_examples=40)
 @given(CHANGES)
 def test_a_process_that_starts_knows_all_that_was_confirmed(
     tmp_path_factory: pytest.TempPathFactory, changes: list[dict[str, Any]]

@@ -8,33 +8,22 @@ from typing import Any
 
 import pytest
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
-from helpers import SENTENCES, TEXTS, gold_doc, make_doc, trained_cascade
+from helpers import SENTENCES, TEXTS, blank, gold_doc, make_doc
 from spacy_cascade import uncertainty
 from spacy_cascade.cli import app
 from spacy_cascade.errors import ConfigError, CorpusError
+from spacy_cascade.tools.annotation import suggest as suggesting
 from spacy_cascade.tools.annotation.returned import read_returned
 from spacy_cascade.tools.annotation.stream import record_of
-from spacy_cascade.tools.annotation.suggest import AT_ONCE, Options, suggest
+from spacy_cascade.tools.annotation.suggest import Options, suggest
 
 NEW = [
     "Mice lack the NFAT gene .", "mice  lack the NFAT gene .", "Monocytes express CD4 .",
     "Human monocytes express CD8 .", "The site of STAT5 is known .", "Nothing is known .",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def trained() -> Language:
-    return trained_cascade()
-
-
-@pytest.fixture(scope="module")
-def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("suggest") / "model"
-    trained.to_disk(path)
-    return path
 
 
 def run(*arguments: object, exit_code: int = 0) -> Any:
@@ -55,8 +44,11 @@ def test_without_diversity_the_values_alone_decide(trained: Language, measure: s
         assert each.sentence.value == pytest.approx(values[each.source])
 
 
-def test_copies_are_suggested_once_and_batches_do_not_matter(trained: Language) -> None:
-    texts = [*NEW, *(f"Filler {'x' * (i % 97)} ." for i in range(AT_ONCE)), *NEW]
+def test_copies_are_suggested_once_and_batches_do_not_matter(
+    trained: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suggesting, "AT_ONCE", 20)
+    texts = [*NEW, *(f"Filler {'x' * i} ." for i in range(30)), *NEW]
     found = suggest(trained, texts, Options(len(texts)))
     words = [" ".join(each.doc.text.lower().split()) for each in found]
     assert len(set(words)) == len(words)
@@ -128,7 +120,7 @@ def test_better_pipelines_are_kept_and_the_way_is_told(model: Path, tmp_path: Pa
         DocBin(docs=docs).to_disk(tmp_path / name)
         return tmp_path / name
 
-    trained_vocab = Doc(trained_cascade().vocab).vocab
+    trained_vocab = blank().vocab
     virus = [("HIV infects primary monocytes .", [(0, 1, "virus"), (2, 4, "cell")])]
     old, dev = write("old.spacy", SENTENCES), write("dev.spacy", [*SENTENCES, *virus])
     new = tmp_path / "new.jsonl"

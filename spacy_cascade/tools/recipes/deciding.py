@@ -11,7 +11,7 @@ from thinc.api import Config
 
 from ...types import Json
 from ...workflows.settings import get_setting, names_like
-from .choices import Recipe
+from .configs import Recipe
 from .profile import Profile
 
 SECTIONS = {"lang": "nlp", "model": "components", "sentences": "corpora"}

@@ -157,17 +157,6 @@ def test_lines_are_only_added(tmp_path: Path) -> None:
     assert texts(tmp_path) == [record(7, 1)]
 
 
-def test_lines_of_release_0_2_are_read(tmp_path: Path) -> None:
-    """They have no number of the annotation."""
-    old = {"text": "HIV", "spans": [], "task": 7}
-    (tmp_path / RECORDS).write_text(json.dumps(old) + "\n")
-    with closing(Journal(tmp_path)) as journal:
-        assert journal.texts() == [old]
-        journal.add([record(7, 3)])
-        journal.add([forgotten(annotation=3)])
-        assert journal.texts() == []
-
-
 @pytest.mark.parametrize("line", ["{", "[]", "5", '{"text": 5}', "[" * 100_000])
 def test_a_damaged_line_inside_is_named(tmp_path: Path, line: str) -> None:
     good = json.dumps(record(7))

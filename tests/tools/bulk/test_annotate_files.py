@@ -378,18 +378,18 @@ def test_a_full_disk(model: Path, tmp_path: Path, format: str) -> None:
     resource = pytest.importorskip("resource")
     if format == "parquet":
         pytest.importorskip("pyarrow")
-    texts = [f"{text} {i}" for i, text in enumerate(texts_of(200, TEXTS))]
+    texts = [f"{text} {i}" for i, text in enumerate(texts_of(400, TEXTS))]
     source, output = write_lines(tmp_path / "a.txt", texts), tmp_path / "out"
     layout = {"format": format}
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
     try:
         with pytest.raises(SavingError, match=r"Cannot save .*part-000000.* Make room"):
             annotate(model, output, source, layout=layout, shard_size=100_000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(output.glob("*part*"))
-    assert annotate(model, output, source, layout=layout, shard_size=100_000).records == 200
+    assert annotate(model, output, source, layout=layout, shard_size=100_000).records == 400
 
 
 def test_the_text_of_a_doc_is_what_it_was_made_of_if_the_tokens_cover_that() -> None:

@@ -9,20 +9,15 @@ from typing import Any
 
 import pytest
 from spacy.language import Language
-from spacy.training import Corpus
 from thinc.api import Config
 
-from helpers import add_segmenter, blank
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.errors import ModelFileError
 from spacy_cascade.files import replace_file
-from spacy_cascade.inference.structure import Weights
-from spacy_cascade.losses.base import LabelledSequences
-from spacy_cascade.pipeline.learning import training_state
 from spacy_cascade.tools.checkpoints import callback as checkpoints
 from spacy_cascade.tools.checkpoints.callback import make_checkpoints
 from spacy_cascade.tools.checkpoints.files import pack, read_checkpoint, unpack
-from spacy_cascade.trainers.base import Fit, Progress, Source
+from spacy_cascade.workflows.folds import with_corpora
 from trainings import (
     run_training,
     saved_files,
@@ -204,6 +199,13 @@ def test_training_may_be_longer_and_have_other_threads(
     assert saved_files(tmp_path / "out") == saved_files(tmp_path / "whole")
 
 
+def test_trainings_on_parts_of_the_corpus_leave_it_alone(corpora: Path, checkpoint: Path) -> None:
+    config = settings("memb", corpora, checkpoint)
+    assert config["training"]["before_update"]["path"] == str(checkpoint)
+    of_part = with_corpora(config, corpora / "train.spacy", corpora / "dev.spacy")
+    assert of_part["training"]["before_update"] is None
+
+
 # What a checkpoint belongs to
 
 
@@ -225,43 +227,6 @@ def test_another_corpus_is_refused(stopped: Path, tmp_path: Path) -> None:
     write_corpora(tmp_path, n_docs=5)
     with pytest.raises(TrainingError, match="'cascade_segmenter' began with other labels"):
         run_training(settings("memb", tmp_path, stopped), tmp_path / "out")
-
-
-class Unkept:
-    """A trainer whose fit has no state."""
-
-    sees_all, reads_corpus = True, False
-    iterations = 1
-
-    def check(self, loss: object, penalty: object, structure: object) -> None:
-        pass
-
-    def begin(self, source: Source) -> Still:
-        return Still(source.task().start)
-
-
-class Still(Fit[LabelledSequences]):
-    """It stays where it is."""
-
-    def __init__(self, start: Weights) -> None:
-        self._start = start
-
-    def _step(self, data: LabelledSequences, progress: Progress) -> float:
-        return 0.0
-
-    def weights(self) -> Weights:
-        return self._start
-
-
-def test_a_trainer_without_a_state_is_refused(corpora: Path) -> None:
-    nlp = blank()
-    pipe = add_segmenter(nlp)
-    examples = list(Corpus(corpora / "train.spacy")(nlp))
-    nlp.initialize(lambda: examples)
-    pipe.trainer = Unkept()
-    pipe.update(examples)
-    with pytest.raises(ConfigError, match="'state' and 'restore'"):
-        training_state(pipe)
 
 
 @pytest.mark.parametrize("option", ["every", "path"])

@@ -29,9 +29,9 @@ from helpers import (
 from reference import best_disjoint_gain
 from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.decoding import LEAST
+from spacy_cascade.tools.reports.diagrams import sweep, sweep_listed
 from spacy_cascade.tools.reports.page import make_page
 from spacy_cascade.tools.reports.reading import judge
-from spacy_cascade.tools.reports.sweep import sweep, sweep_listed
 
 UNSURE = {"temperature": 3.0}
 """What makes components unsure that know their texts by heart."""

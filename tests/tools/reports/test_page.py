@@ -22,9 +22,8 @@ from helpers import (
     train,
 )
 from page_reader import NASTY, Reader
-from spacy_cascade.tools.reports.colours import colours_of
+from spacy_cascade.tools.reports.drawing import Mark, colours_of, draw
 from spacy_cascade.tools.reports.page import make_page
-from spacy_cascade.tools.reports.texts import Mark, draw
 
 HEADINGS = [
     "Scores",

@@ -115,6 +115,7 @@ def test_answers_decide_what_is_learnt(trained: Language, tmp_path: Path) -> Non
     ]  # fmt: skip
 
 
+@pytest.mark.slow(kind="commands")
 def test_better_pipelines_are_kept_and_the_way_is_told(model: Path, tmp_path: Path) -> None:
     def write(name: str, sentences: list[Any]) -> Path:
         docs = [gold_doc(trained_vocab, *sentence) for sentence in sentences]

@@ -42,7 +42,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     path = tmp_path / "source.txt"
-    path.write_text("".join(f"{text}\n" for text in paragraphs()))
+    path.write_text("".join(f"{text}\n" for text in paragraphs(60)))
     return path
 
 

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.slow(kind="killed runs"),
     pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux lists children"),
 ]
-N = 100_000
+N = 60_000
 HOOK = """
 import os, signal, sys
 times = []

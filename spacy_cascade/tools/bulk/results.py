@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,26 +93,18 @@ EntityColumns = Mapping[str, Sequence[list[Entity] | None]]
 TextColumns = Mapping[str, Sequence[str | None]]
 
 
-class Frame(ABC):
-    """A batch: columns can be read, and added to a copy of it. kind: for messages."""
+@dataclass(frozen=True)
+class Frame:
+    """A batch: columns can be read, and added to a copy of it.
+
+    kind: for messages. names: of the columns. column: gives the values of a column as Python has
+    them. extended: gives a batch of the same kind with further columns.
+    """
 
     kind: str
-
-    def __init__(self, batch: Any) -> None:
-        self.batch = batch
-
-    @property
-    @abstractmethod
-    def names(self) -> list[str]:
-        """Names of the columns."""
-
-    @abstractmethod
-    def column(self, name: str) -> list[Any]:
-        """Values of a column as Python has them."""
-
-    @abstractmethod
-    def extended(self, entities: EntityColumns, texts: TextColumns) -> Any:
-        """A batch of the same kind with further columns; this one does not change."""
+    names: list[str]
+    column: Callable[[str], list[Any]]
+    extended: Callable[[EntityColumns, TextColumns], Any]
 
     def values(self, name: str) -> list[Any]:
         """As `column`; raises `ConfigError` if there is none of that name."""
@@ -133,75 +126,46 @@ class Frame(ABC):
         return self.extended(entities, texts)
 
 
-class ArrowFrame(Frame):
-    """A `pyarrow.Table` or `RecordBatch`."""
-
-    kind = "Arrow batch"
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.batch.schema.names)
-
-    def column(self, name: str) -> list[Any]:
-        values: list[Any] = self.batch.column(name).to_pylist()
-        return values
-
-    def extended(self, entities: EntityColumns, texts: TextColumns) -> Any:
-        pa, batch = arrow("An Arrow batch"), self.batch
-        for name, values in entities.items():
-            batch = batch.append_column(name, pa.array(as_dicts(values), arrow_type(pa)))
-        for name, reasons in texts.items():
-            batch = batch.append_column(name, pa.array(reasons, pa.string()))
-        return batch
-
-
-class PandasFrame(Frame):
-    """A `pandas.DataFrame`; its index stays."""
-
-    kind = "DataFrame"
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.batch.columns)
-
-    def column(self, name: str) -> list[Any]:
-        column = self.batch[name]
-        values: list[Any] = column.astype(object).where(column.notna(), None).tolist()
-        return values
-
-    def extended(self, entities: EntityColumns, texts: TextColumns) -> Any:
-        return self.batch.assign(**_object_columns(entities, texts))
-
-
-class DictFrame(Frame):
-    """A dictionary of columns, which are arrays or lists."""
-
-    kind = "batch"
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.batch)
-
-    def column(self, name: str) -> list[Any]:
-        return list(self.batch[name])
-
-    def extended(self, entities: EntityColumns, texts: TextColumns) -> Any:
-        return {**self.batch, **_object_columns(entities, texts)}
-
-
 def frame_of(batch: Any) -> Frame:
-    """The columns of a batch. Raises `ConfigError` for what is none."""
+    """The columns of a batch: a table or record batch of Arrow, a DataFrame, a dictionary.
+
+    A DataFrame keeps its index. Raises `ConfigError` for anything else.
+    """
     package, name = type(batch).__module__.partition(".")[0], type(batch).__name__
     if package == "pyarrow" and name in ("Table", "RecordBatch"):
-        return ArrowFrame(batch)
+        names = list(batch.schema.names)
+        return Frame(
+            "Arrow batch", names, lambda name: list(batch.column(name).to_pylist()),
+            partial(_with_arrow, batch),
+        )  # fmt: skip
     if package == "pandas" and name == "DataFrame":
-        return PandasFrame(batch)
+        return Frame(
+            "DataFrame", list(batch.columns), lambda name: _of_pandas(batch[name]),
+            lambda *columns: batch.assign(**_object_columns(*columns)),
+        )  # fmt: skip
     if isinstance(batch, Mapping):
-        return DictFrame(batch)
+        return Frame(
+            "batch", list(batch), lambda name: list(batch[name]),
+            lambda *columns: {**batch, **_object_columns(*columns)},
+        )  # fmt: skip
     raise ConfigError(
         f"A batch is a pyarrow Table or RecordBatch, a pandas DataFrame or a dictionary of "
         f"columns, not {package}.{name}. Convert it to one of these."
     )
+
+
+def _with_arrow(batch: Any, entities: EntityColumns, texts: TextColumns) -> Any:
+    pa = arrow("An Arrow batch")
+    for name, values in entities.items():
+        batch = batch.append_column(name, pa.array(as_dicts(values), arrow_type(pa)))
+    for name, reasons in texts.items():
+        batch = batch.append_column(name, pa.array(reasons, pa.string()))
+    return batch
+
+
+def _of_pandas(column: Any) -> list[Any]:
+    values: list[Any] = column.astype(object).where(column.notna(), None).tolist()
+    return values
 
 
 def _object_columns(entities: EntityColumns, texts: TextColumns) -> dict[str, Any]:

@@ -40,7 +40,7 @@ TRAININGS: dict[str, tuple[str, dict[str, Any], tuple[int, ...]]] = {
     "shards of a stream": ("memb_stream", {"training__patience": 0}, (3,)),
     "one update": ("memb", {}, (1,)),
     "online, again and again": ("ocr", {}, (2, 5)),
-    "between evaluations": ("ocr", {"training__eval_frequency": 3}, (6,)),
+    "between evaluations": ("ocr", {"training__eval_frequency": 3}, (5,)),
     "parts of batches": ("ocr", {"training__accumulate_gradient": 2}, (4,)),
     "joint": ("icrf", {}, (2,)),
     "tags": ("tagger", {}, (4,)),

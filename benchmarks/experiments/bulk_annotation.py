@@ -103,7 +103,7 @@ def annotate_command(model: str, source: str, output: str, processes: int) -> li
     """From text to Parquet."""
     return [
         "-m", "spacy", "cascade", "annotate", model, source, "--output", output,
-        "--format", "parquet", "--processes", str(processes),
+        "--to", "parquet", "--processes", str(processes),
     ]  # fmt: skip
 
 

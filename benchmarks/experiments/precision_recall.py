@@ -15,8 +15,8 @@ import spacy
 from spacy.language import Language
 from spacy.training import Example
 
+from spacy_cascade.tools.reports.diagrams import sweep, sweep_listed
 from spacy_cascade.tools.reports.reading import judge
-from spacy_cascade.tools.reports.sweep import sweep, sweep_listed
 
 from ..lib.arguments import add_at_once, add_rounds, new_parser
 from ..lib.corpora import annotate_words, read_docs

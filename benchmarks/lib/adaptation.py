@@ -12,7 +12,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_cascade.scorers.linear import set_hessian_diagonal
-from spacy_cascade.tools.annotation import old_share
+from spacy_cascade.tools.annotation import adapting
 from spacy_cascade.tools.annotation.adapting import adapt
 
 from .corpora import read_docs, write_docs
@@ -108,7 +108,7 @@ def adapt_cascade(
 def adapt_with_share(model: str, data: str, output: str, share: float) -> dict[str, Any]:
     """Adapt a trained pipeline whose old corpus counts a share."""
     nlp = spacy.load(model)
-    old_share.set_share(nlp, share)
+    adapting.set_share(nlp, share)
     adapt(nlp, read_examples(data, nlp), UPDATES)
     nlp.to_disk(output)
     return {}
@@ -119,7 +119,7 @@ def choose_share(model: str, data: str) -> dict[str, Any]:
     nlp = spacy.load(model)
     examples, watch = read_examples(data, nlp), Stopwatch()
     with watch:
-        share, tried = old_share.choose_share(nlp, examples, UPDATES)
+        share, tried = adapting.choose_share(nlp, examples, UPDATES)
     by_share = {f"{found.share:g}": 100 * found.f1 for found in tried}
     return {"share": share, "tried": by_share, "seconds": watch.passed}
 

@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_cascade.tools.reports.reliability import measure_reliability
+from spacy_cascade.tools.reports.diagrams import measure_reliability
 
 from ..lib.corpora import read_docs, without_entities
 from ..lib.package import calibrate, read_examples

@@ -63,20 +63,26 @@ def update(pipe: Component, examples: list[Example], losses: dict[str, float]) -
 
 
 def _fit_to_corpus(pipe: Component, examples: Sequence[Example]) -> Fit[Any]:
-    """The fit of a corpus, begun anew where the examples have changed.
-
-    Where only their annotation has, features that were induced and the centre of the penalty stay.
-    """
-    by_itself, fit, change = reads_corpus(pipe), pipe._fit, Change.EXAMPLES
+    """The fit of a corpus, begun anew where the examples have changed."""
+    fit, change = pipe._fit, Change.EXAMPLES
     if fit is not None:
-        change = Change.NONE if by_itself else pipe._corpus.change(examples)
+        change = Change.NONE if reads_corpus(pipe) else pipe._corpus.change(examples)
         if change is Change.NONE:
             return fit
+    return _begin(pipe, examples, change)
+
+
+def _begin(pipe: Component, examples: Sequence[Example], change: Change) -> Fit[Any]:
+    """Begin with a corpus.
+
+    Where only annotation has changed, features that were induced and the centre of the penalty
+    stay.
+    """
     source = ExampleSource(pipe, examples, change is Change.EXAMPLES)
     begun: Fit[Any] = pipe.trainer.begin(source)
     pipe._fit = begun
     sums = joint_sums([each.reads() for each in (pipe, *source.partners)])
-    pipe._corpus = Corpus(() if by_itself else examples, sums, source.partners)
+    pipe._corpus = Corpus(() if reads_corpus(pipe) else examples, sums, source.partners)
     return begun
 
 
@@ -111,6 +117,11 @@ def training_state(pipe: Component) -> State:
 def _annotation(pipe: Component) -> int:
     """A checksum of the annotation that the fit learns from, 0 where it is not kept."""
     return sum(map(pipe.reads().gold_sum, pipe._corpus.references))
+
+
+def begin_again(pipe: Component, examples: Sequence[Example]) -> None:
+    """Begin anew with examples whose annotation alone has changed since training began."""
+    _begin(pipe, examples, Change.ANNOTATION)
 
 
 def restore_training(pipe: Component, state: State) -> None:

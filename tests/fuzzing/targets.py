@@ -100,6 +100,7 @@ def _saved_checkpoint() -> bytes:
             {"nlp.lang": "en", "a": "0f"}, step=2, epoch=1,
             evaluations=[Evaluation(0, {"a": 1.5}, {"f": 0.5, "by": {"X": {"p": None}}})],
             losses={}, best={}, trainings={"a": {"iteration": 3, "move": np.arange(3.0)}},
+            begun={"a": 1},
         )
     )  # fmt: skip
 

@@ -28,7 +28,7 @@ from helpers import (
     train,
 )
 from spacy_cascade import explain_spans, explain_tags, explain_types, joint_hypotheses
-from spacy_cascade.tools.reports.posteriors import entity_probabilities
+from spacy_cascade.tools.reports.reading import entity_probabilities
 
 pytestmark = pytest.mark.slow(kind="threads")
 

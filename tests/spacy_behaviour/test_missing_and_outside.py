@@ -227,9 +227,7 @@ def test_files_of_annotated_docs(saved: Path, tmp_path: Path) -> None:
     vocab = blank().vocab
     texts = [*TEXTS, NOTHING]
     DocBin(docs=[make_doc(vocab, text) for text in texts]).to_disk(source)
-    run_spacy(
-        "cascade", "annotate", saved, source, "--output", tmp_path / "out", "--format", "spacy"
-    )
+    run_spacy("cascade", "annotate", saved, source, "--output", tmp_path / "out", "--to", "spacy")
     run_spacy("apply", saved, source, applied)
     for path in (applied, *(tmp_path / "out").glob("*.spacy")):
         docs = list(DocBin(store_user_data=True).from_disk(path).get_docs(vocab))

@@ -75,7 +75,7 @@ def adapt_command(
 def _read(path: Path, nlp: Language, skip_bad: bool) -> list[Example]:
     """The new annotation; what it has besides is told."""
     from ..formats.converted import print_bad, print_left_out, print_without_place
-    from .returned import read_returned
+    from .learn import read_returned
 
     new = read_returned(path, nlp, skip_bad)
     print_info(counted(len(new.examples), "annotated text"))
@@ -87,7 +87,7 @@ def _read(path: Path, nlp: Language, skip_bad: bool) -> list[Example]:
 
 def _share(nlp: Language, examples: list[Example], updates: int, text: str | None) -> float | None:
     """The share that the command line names, or that is best on kept-back documents."""
-    from .old_share import choose_share
+    from .adapting import choose_share
 
     if text != _AUTO:
         try:

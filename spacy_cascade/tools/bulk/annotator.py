@@ -21,9 +21,8 @@ from ...errors import ConfigError, ModelFileError
 from ...features.strings import is_valid
 from ..tokenizers.tokenizing import tokenize
 from .extras import arrow
-from .frames import frame_of
 from .long_docs import joined, parts_of
-from .results import Entity, arrow_type, entities_of
+from .results import Entity, arrow_type, entities_of, frame_of
 from .sources.base import Failed, Texts
 
 Result = TypeVar("Result")

@@ -16,7 +16,6 @@ import numpy as np
 from pydantic import Field
 
 from ...errors import CascadeError, ModelFileError
-from ...files import replace_file
 from ...storage import archive
 from ...storage.arrays import Arrays
 from ...storage.tables import STRICT, read_table
@@ -27,7 +26,7 @@ _ARRAY = "array"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came of the updates since the evaluation before, and all scores."""
+    """The losses of the updates since the evaluation before, and all scores."""
 
     __pydantic_config__ = STRICT
     step: Annotated[int, Field(ge=0, le=MOST)]
@@ -42,6 +41,7 @@ class Checkpoint:
     origin: see `training_fingerprint`. step, epoch: of the update that comes next. evaluations:
     all of them, first ones first. losses: of the updates after the last of them. best: for each
     component what it had learnt at the best of them. trainings: the `trainers.base.State` of each.
+    begun: the update at which the fit of a component began, where that was not the first one.
     """
 
     __pydantic_config__ = STRICT
@@ -52,6 +52,7 @@ class Checkpoint:
     losses: dict[str, float]
     best: dict[str, dict[str, Any]]
     trainings: dict[str, dict[str, Any]]
+    begun: dict[str, Annotated[int, Field(ge=1, le=MOST)]]
     format: Literal["spacy_cascade checkpoint"] = "spacy_cascade checkpoint"
     version: Literal[1] = 1
 
@@ -67,10 +68,6 @@ class Checkpoint:
             if score >= highest:
                 best, highest = evaluation.step, score
         return best
-
-
-def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    replace_file(path, pack(checkpoint))
 
 
 def read_checkpoint(path: Path) -> Checkpoint | None:

@@ -24,8 +24,15 @@ from ...pipeline.spans.placing import ENTITY, LabelledSpan, rows_of
 from ...pipeline.spans.results import class_probabilities
 from ...systems.tagging.component import CascadeTagger
 from ...types import Ints1d
-from .explanations import EntityExplanation, Explanation, by_push, of_features
-from .scored import START, ScoredDoc, score_spans
+from .explanations import (
+    START,
+    EntityExplanation,
+    Explanation,
+    ScoredDoc,
+    by_push,
+    of_features,
+    score_spans,
+)
 
 Spanlike: TypeAlias = Sequence[LabelledSpan] | Sequence[Span] | Span
 """Spans with labels, in either form; one Span stands for itself."""

@@ -1,17 +1,27 @@
-"""What explanations are made of."""
+"""What explanations are made of, and scores taken apart into features."""
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from spacy.tokens import Doc
 
 from ...caching import cached_property
-from ...features.names import NamedFeature
-from ...pipeline.spans.placing import LabelledSpan
-from ...types import RealsXd
+from ...features.names import NamedFeature, named_features
+from ...features.space import TextOf
+from ...features.strings import hash_string
+from ...features.units import Units
+from ...inference.structure import Contrast
+from ...pipeline.base import CascadePipe
+from ...pipeline.classifier import CascadeClassifier
+from ...pipeline.decoding import linear_potentials
+from ...pipeline.reading import read, span_units, token_units, untyped
+from ...pipeline.spans.placing import Bounds, LabelledSpan, as_array, bounds_of, in_batch
+from ...systems.semi_markov.names import named_segments
+from ...types import Floats2d, Ints1d, RealsXd
 
 
 @dataclass(frozen=True)
@@ -148,3 +158,157 @@ def by_push(contributions: list[Contribution]) -> tuple[Contribution, ...]:
     """The strongest first, of equals in the order of the text; those that add nothing fall out."""
     adding = [c for c in contributions if c.weight or c.runner_up]
     return tuple(sorted(adding, key=lambda c: -abs(c.push)))
+
+
+START = "start"
+"""Name of the label that stands before the first token and nowhere else."""
+TRANSITION, CHOICES, LENGTH = "transition", "all choices", "length"
+"""Kinds of contributions that are no features."""
+
+
+def text_reader(pipe: CascadePipe, docs: Iterable[Doc]) -> TextOf:
+    """Gives words, labels and tags by their hashes, with those of spans that templates look at.
+
+    docs: where such spans can be that no component of the pipeline finds. What is unknown, such
+    as a phrase between two spans, is shown by its hash.
+    """
+    keys = pipe.space.span_keys
+    labels = {span.label_ for doc in docs for key in keys for span in doc.spans.get(key, ())}
+    for _, other in () if pipe.pipeline is None else pipe.pipeline.pipeline:
+        if isinstance(other, CascadePipe) and getattr(other, "spans_key", None) in keys:
+            labels.update(other.labels)
+    tags = ["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)]
+    of_spans = {hash_string(tag): tag for tag in tags}
+    strings = pipe.vocab.strings
+
+    def text_of(number: int) -> str:
+        if number in of_spans:
+            return of_spans[number]
+        try:
+            return str(strings[number])
+        except KeyError:
+            return f"#{number:016x}"
+
+    return text_of
+
+
+def score_spans(
+    classifier: CascadeClassifier, doc: Doc, spans: Sequence[Bounds]
+) -> tuple[Units, TextOf, Floats2d]:
+    """Spans of a Doc, beside those that stand on it, as a classifier looks at them.
+
+    Returns the spans, what gives the texts of their features, and the scores of their classes,
+    float64 `[P, C]`. The Doc is not changed.
+    """
+    key = classifier.spans_key
+    found = doc.ents if key is None else doc.spans.get(key, ())
+    classifier.begin_batch()
+    text_of = text_reader(classifier, [doc])
+    tokens = read(classifier, [doc])
+    around = untyped(as_array(bounds_of(found)))
+    bounds = in_batch([as_array(spans)], tokens)
+    units = span_units(classifier.space, text_of, tokens, bounds, around)
+    return units, text_of, classifier.model.predict(units)
+
+
+class ScoredDoc:
+    """A Doc as a component that labels its tokens scores it."""
+
+    def __init__(self, pipe: CascadePipe, doc: Doc) -> None:
+        self._pipe = pipe
+        self._text_of = text_reader(pipe, [doc])
+        self.tokens, self._linear = linear_potentials(pipe, [doc])
+        self._potentials = pipe.structure.normalised(self._linear)
+        self._units = token_units(pipe, self.tokens)
+
+    def explain(
+        self,
+        span: LabelledSpan,
+        labels: Ints1d,
+        spans_of: Callable[[Ints1d], list[LabelledSpan]],
+        probability: float | None = None,
+    ) -> Explanation | None:
+        """The best labelling that has a span against the best without; None where one is missing.
+
+        labels: of the tokens of the span. spans_of: gives the spans of a labelling of a sequence.
+        """
+        starts = self.tokens.sequence_starts
+        i = int(np.searchsorted(starts, span[0], side="right"))
+        begin, end = int(starts[i - 1]), int(starts[i])
+        of_sequence = self._potentials.of_sequence(begin, end)
+        paths = self._pipe.structure.contrast(of_sequence, labels, span[0] - begin)
+        if paths is None:
+            return None
+        one, other = (
+            [(first + begin, last + begin, label) for first, last, label in spans_of(path.labels)]
+            for path in paths
+        )
+        one, other = [s for s in one if s not in other], [s for s in other if s not in one]
+        return Explanation(
+            self._pipe.name,
+            span,
+            tuple(one),
+            tuple(other),
+            probability,
+            by_push(self._contributions(paths, begin) + self._of_wholes(paths, begin)),
+        )
+
+    def _contributions(self, paths: Contrast, begin: int) -> list[Contribution]:
+        """What adds to the scores where the two paths differ; begin: first token of theirs."""
+        structure, weights = self._pipe.structure, self._pipe.weights
+        (_, columns, one, _), (_, other_columns, other, _) = paths
+        labels = [name or START for name in self._pipe.structure_labels]
+        _, names = structure.columns.names(labels)
+        places = np.flatnonzero(one != other)
+        named = named_features(self._pipe.space, self._units.take(begin + places), self._text_of)
+        found = []
+        for place, features in zip(places.tolist(), named, strict=True):
+            pair = [int(columns[place]), int(other_columns[place])]
+            if pair[0] != pair[1]:
+                found += of_features(features, begin + place, weights.features, pair)
+            edges = [int(one[place]), int(other[place])]
+            weight, runner_up = weights.transitions[edges].tolist()
+            texts = [" to ".join(names[edge]) for edge in edges]
+            found.append(
+                Contribution(f"transition {texts[0]}", begin + place, weight, 0.0, TRANSITION)
+            )
+            found.append(
+                Contribution(f"transition {texts[1]}", begin + place, 0.0, runner_up, TRANSITION)
+            )
+            if self._potentials is not self._linear:
+                found += self._of_decisions(begin + place, pair, [names[edge][0] for edge in edges])
+        return found
+
+    def _of_decisions(
+        self, token: int, columns: list[int], before: list[str]
+    ) -> list[Contribution]:
+        """What is taken off two scores of a token, so that those after one label sum to 1.
+
+        before: the label before in each path.
+        """
+        normalised, linear = (p.scores[token, columns] for p in (self._potentials, self._linear))
+        one, other = (normalised - linear).tolist()
+        return [
+            Contribution(f"all choices after {before[0]}", token, one, 0.0, CHOICES),
+            Contribution(f"all choices after {before[1]}", token, 0.0, other, CHOICES),
+        ]
+
+    def _of_wholes(self, paths: Contrast, begin: int) -> list[Contribution]:
+        """What spans of either hypothesis add to its score as wholes; begin: first token."""
+        one, other = (path.wholes for path in paths)
+        only = [w for w in one if w not in other], [w for w in other if w not in one]
+        wholes = [*only[0], *only[1]]
+        if not wholes:
+            return []
+        bounds = np.array([whole[:2] for whole in wholes], dtype=np.int64) + begin
+        named = named_segments(self._pipe.space, self._units, self._text_of, bounds)
+        weights, found = self._pipe.weights.features, []
+        for i, (whole, features) in enumerate(zip(wholes, named, strict=True)):
+            length = f"length {whole.end - whole.start}"
+            of_span = [Contribution(length, None, whole.of_length, 0.0, LENGTH)]
+            of_span += of_features(features, None, weights, [whole.column])
+            is_of_other = i >= len(only[0])
+            found += [
+                replace(c, weight=0.0, runner_up=c.weight) if is_of_other else c for c in of_span
+            ]
+        return found

@@ -24,7 +24,7 @@ from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.nbest import MOST, Ranked, candidates_by_doc, check_n
 from ...pipeline.spans.placing import LabelledSpan, rows_of
 from ...pipeline.spans.results import class_probabilities
-from .scored import score_spans
+from .explanations import score_spans
 
 
 @dataclass(frozen=True)

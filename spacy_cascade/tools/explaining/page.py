@@ -7,9 +7,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ...pipeline.spans.placing import REJECTED, LabelledSpan
-from ..reports.about import about, language_tag
-from ..reports.colours import PLAIN, label_colours
-from ..reports.texts import Mark, draw, template
+from ..reports.drawing import PLAIN, Mark, about, draw, label_colours, language_tag, template
 from .explanations import EntityExplanation
 from .hypotheses import Hypotheses, Hypothesis
 from .top_features import ComponentFeatures

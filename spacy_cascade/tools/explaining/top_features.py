@@ -15,7 +15,7 @@ from ...pipeline.base import CascadePipe
 from ...pipeline.initializing import units_of
 from ...systems.semi_markov.names import find_all_names
 from ...types import Floats1d
-from .scored import START, text_reader
+from .explanations import START, text_reader
 
 _AT_ONCE = 256
 

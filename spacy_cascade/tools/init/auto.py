@@ -16,9 +16,9 @@ from ...cli.output import (
     print_warning,
     write_text,
 )
-from ..recipes.config_comments import suggested_text
 from ..recipes.configs import with_filled
 from ..recipes.deciding import Rules, section_of, variants_for
+from ..recipes.describing import suggested_text
 from ..recipes.profile import Profile
 from ..recipes.rules import BY_CORPUS
 from ..recipes.suggesting import Suggestion

@@ -20,7 +20,7 @@ from ...cli.options import (
 from ...cli.output import print_good, print_info, reports_errors, write_text
 from ...errors import ConfigError
 from ...parallel import available_cores
-from ..recipes.choices import Choices, Domain, Recipe
+from ..recipes.configs import Choices, Domain, Recipe
 
 
 @reports_errors
@@ -91,8 +91,7 @@ def init_command(
     given. All other settings have the values of the configs in `configs/`.
     """
     from ..recipes import config_text, make_config
-    from ..recipes.config_comments import heading, suggested_text, train_command
-    from ..recipes.describing import describe
+    from ..recipes.describing import describe, heading, suggested_text, train_command
     from ..recipes.suggesting import look_at, named_clusters, suggest
     from .auto import Budget, search_config
     from .questions import ask

@@ -10,7 +10,7 @@ from typing import Any
 from thinc.api import Config
 
 from ...types import Json
-from .choices import Recipe
+from .configs import Recipe
 from .profile import Profile
 from .settings import get_setting, names_like
 

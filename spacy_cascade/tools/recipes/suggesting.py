@@ -17,8 +17,7 @@ from ...pipeline.readers import read_docs
 from ...systems.words.clusters import WordClusters
 from ...types import Json
 from ..tokenizers.choosing import best_tokenizer
-from .choices import Choices, Recipe
-from .configs import TOKENIZERS, check_language, make_config, with_filled
+from .configs import TOKENIZERS, Choices, Recipe, check_language, make_config, with_filled
 from .deciding import Decision, Rules, comments_on, decide, settings_of
 from .profile import Profile, measure_profile
 from .rules import BY_CORPUS

@@ -6,12 +6,10 @@ from typing import Any
 from spacy.language import Language
 from spacy.training import Example
 
-from .about import about, language_tag
-from .colours import label_colours
 from .costs import Choice
+from .drawing import about, draw, label_colours, language_tag, mark_mistakes, template
 from .mistakes import Comparison, Kind
 from .reading import compare_example, cut_pieces, find_choices, is_annotated
-from .texts import draw, mark_mistakes, template
 
 
 def make_entities_page(nlp: Language, examples: Sequence[Example], *, model: str, data: str) -> str:

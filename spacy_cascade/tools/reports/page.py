@@ -8,17 +8,30 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .about import about, language_tag
-from .axes import Axis, axis_around
-from .colours import label_colours
-from .costs import SMALLEST, BadPiece, Judged, Mistake, bad_pieces, negative_log_likelihood
-from .counts import count_confusion, count_kinds, count_scores
-from .mistakes import Kind
+from .costs import (
+    SMALLEST,
+    BadPiece,
+    Judged,
+    Mistake,
+    bad_pieces,
+    choose,
+    count_labels,
+    negative_log_likelihood,
+    repeated_mistakes,
+)
+from .diagrams import (
+    SPARSE,
+    Axis,
+    Reliability,
+    Sweep,
+    axis_around,
+    measure_reliability,
+    sweep,
+    sweep_listed,
+)
+from .drawing import about, draw, label_colours, language_tag, mark_mistakes, template
+from .mistakes import Kind, count_confusion, count_kinds, count_scores
 from .reading import is_annotated, judge
-from .reliability import SPARSE, Reliability, measure_reliability
-from .repeated import choose, count_labels, repeated_mistakes
-from .sweep import Sweep, sweep, sweep_listed
-from .texts import draw, mark_mistakes, template
 
 N_MISTAKES = 20
 

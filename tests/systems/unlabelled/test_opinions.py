@@ -16,7 +16,7 @@ from spacy_cascade.systems.unlabelled.opinions import (
     consistent,
     opinions_of,
 )
-from spacy_cascade.tools.reports.posteriors import entity_probabilities, stages_of
+from spacy_cascade.tools.reports.reading import entity_probabilities, stages_of
 
 ONE = Opinion({(0, 1, "A"): 0.8, (2, 3, "B"): 0.4}, np.array([0.8, 0.0, 0.5]))
 OTHER = Opinion({(0, 1, "A"): 0.6, (1, 3, "B"): 0.2}, np.array([0.7, 0.3, 0.2]))

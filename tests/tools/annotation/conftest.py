@@ -9,16 +9,8 @@ from typing import Any
 
 import pytest
 
-from helpers import trained_cascade
 from spacy_cascade.tools.annotation.label_studio.learner import Learner
 from studio import client_of
-
-
-@pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("studio") / "model"
-    trained_cascade().to_disk(path)
-    return path
 
 
 @pytest.fixture

@@ -10,16 +10,9 @@ import spacy
 from spacy.tokens import DocBin
 
 from commands import run_command
-from helpers import SENTENCES, Sentence, blank, gold_doc, trained_cascade
+from helpers import SENTENCES, Sentence, blank, gold_doc
 
 NEW: list[Sentence] = [("HIV infects primary monocytes .", [(0, 1, "virus"), (2, 4, "cell")])]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("adapt") / "model"
-    trained_cascade().to_disk(path)
-    return path
 
 
 def write(path: Path, sentences: list[Sentence]) -> Path:

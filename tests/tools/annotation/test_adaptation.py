@@ -1,8 +1,9 @@
-"""Adapting trained components: new examples, labels and words; what was learnt stays."""
+"""Adapting trained components: what is learnt, what stays, and how much the old corpus counts."""
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -27,7 +28,8 @@ from helpers import (
 )
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.scorers.linear import get_hessian_diagonal, keep_hessian_diagonal
-from spacy_cascade.tools.annotation.adapting import adapt
+from spacy_cascade.tools.annotation import adapting
+from spacy_cascade.tools.annotation.adapting import adapt, choose_share, set_share
 
 NAMES = ("cascade_segmenter", "cascade_classifier")
 VIRUS = "HIV infects primary monocytes ."
@@ -63,12 +65,11 @@ def chain(typed: bool, label_pairs: bool) -> Language:
 @pytest.mark.parametrize(
     "make",
     [
-        trained_cascade,
         lambda: trained_cascade({}, {"reject": True}),
         lambda: chain(typed=True, label_pairs=True),
         lambda: chain(typed=True, label_pairs=False),
     ],
-    ids=["cascade", "reject", "pairs", "labels"],
+    ids=["reject", "pairs", "labels"],
 )
 def test_a_new_label_is_learnt_and_the_old_ones_stay(make: Callable[[], Language]) -> None:
     nlp = loaded(make())
@@ -80,8 +81,15 @@ def test_a_new_label_is_learnt_and_the_old_ones_stay(make: Callable[[], Language
     assert annotations(again, [VIRUS]) == annotations(nlp, [VIRUS])
 
 
-def test_online_components_learn_a_new_label() -> None:
-    nlp = loaded(online_cascade())
+@pytest.fixture(scope="module")
+def online() -> Language:
+    nlp = cascade(ONLINE, ONLINE)
+    train(nlp, make_examples(nlp), updates=4)
+    return nlp
+
+
+def test_online_components_learn_a_new_label(online: Language) -> None:
+    nlp = loaded(online)
     adapt(nlp, [virus_example(nlp)], updates=8)
     assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]
     assert nlp.evaluate(make_examples(nlp))["ents_f"] > 0.9
@@ -108,30 +116,13 @@ def test_a_label_without_examples_changes_no_other_weight(name: str) -> None:
     assert pipe.add_label("Aa") == 0
 
 
-def test_curvature_is_kept_and_adds_up() -> None:
-    nlp = loaded(trained_cascade())
-    first = get_hessian_diagonal(nlp.get_pipe(NAMES[0]).model)
-    assert first.max() > 1.0
-    for text in (VIRUS, "HIV spreads ."):
-        nlp.update([make_example(nlp, text, [(0, 1, "protein")])])
-    nlp = loaded(nlp)
-    second = get_hessian_diagonal(nlp.get_pipe(NAMES[0]).model)
-    assert len(second) > len(first)
-    assert (second[: len(first)] >= 0.99 * first).all()
-    assert second[: len(first)].sum() > first.sum()
-
-
-def online_cascade() -> Language:
-    nlp = cascade(ONLINE, ONLINE)
-    train(nlp, make_examples(nlp), updates=4)
-    return nlp
-
-
-def test_online_training_keeps_curvature_too_and_adds_it_up() -> None:
-    nlp = loaded(online_cascade())
+@pytest.mark.parametrize("kind", ["trained", "online"])
+def test_curvature_is_kept_and_adds_up(kind: str, request: pytest.FixtureRequest) -> None:
+    nlp = loaded(request.getfixturevalue(kind))
     first = get_hessian_diagonal(nlp.get_pipe(NAMES[0]).model)
     assert first.max() > 1.0
     nlp.update([virus_example(nlp)])
+    nlp.update([make_example(nlp, "HIV spreads .", [(0, 1, "protein")])])
     second = get_hessian_diagonal(loaded(nlp).get_pipe(NAMES[0]).model)
     assert len(second) > len(first)
     assert (second[: len(first)] >= 0.99 * first).all()
@@ -156,12 +147,12 @@ def test_batches_of_any_size_give_curvature_of_the_same_size() -> None:
     np.testing.assert_array_equal(found[0], found[2])
 
 
-@pytest.mark.parametrize("make", [trained_cascade, online_cascade], ids=["batch", "online"])
-def test_curvature_keeps_weights_where_they_were(make: Callable[[], Language]) -> None:
+@pytest.mark.parametrize("kind", ["trained", "online"])
+def test_curvature_keeps_weights_where_they_were(kind: str, request: pytest.FixtureRequest) -> None:
     """Those that earlier data determined stay, and only new features can move."""
     moved = []
     for curvature in (0.0, 1e5):
-        nlp = loaded(make())
+        nlp = loaded(request.getfixturevalue(kind))
         pipe = nlp.get_pipe(NAMES[0])
         before = weights(pipe)[0]
         keep_hessian_diagonal(pipe.model, np.full(before.shape, curvature))
@@ -174,21 +165,17 @@ def test_curvature_keeps_weights_where_they_were(make: Callable[[], Language]) -
     assert moved[1] < 0.01 * moved[0]
 
 
-def test_a_model_of_an_earlier_release_adapts_too() -> None:
-    """Its file says nothing of the curvature: the penalty is then as wide as in training."""
-    nlp = trained_cascade()
+def test_a_model_without_curvature_adapts_too(trained: Language) -> None:
+    """As one that Ctrl-C has saved: the penalty is then as wide as in training."""
+    nlp = loaded(trained)
     for name in NAMES:
-        pipe = nlp.get_pipe(name)
-        pipe.sync_curvature()
-        pipe.reset_fit()
-        pipe.model.attrs["hessian_diagonal"] = None
-    nlp = loaded(nlp)
+        nlp.get_pipe(name).model.attrs["hessian_diagonal"] = None
     adapt(nlp, [virus_example(nlp)])
     assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]
 
 
-def test_the_same_examples_go_on_and_others_begin_anew() -> None:
-    nlp = loaded(trained_cascade())
+def test_the_same_examples_go_on_and_others_begin_anew(trained: Language) -> None:
+    nlp = loaded(trained)
     examples = [virus_example(nlp)]
     pipe = nlp.get_pipe(NAMES[0])
     first = nlp.update(examples, losses={})[NAMES[0]]
@@ -221,8 +208,8 @@ def test_a_component_saved_without_training_is_trained_from_scratch() -> None:
     assert nlp.evaluate(examples)["ents_f"] == 1.0
 
 
-def test_copies_know_how_sure_the_weights_are() -> None:
-    pipe = trained_cascade().get_pipe(NAMES[0])
+def test_copies_know_how_sure_the_weights_are(trained: Language) -> None:
+    pipe = trained.get_pipe(NAMES[0])
     np.testing.assert_array_equal(
         get_hessian_diagonal(copy.deepcopy(pipe).model),
         get_hessian_diagonal(loaded_pipe(pipe).model),
@@ -275,8 +262,8 @@ def test_joint_training_adapts_both_chains() -> None:
     assert nlp.evaluate(make_examples(nlp))["ents_f"] > 0.9
 
 
-def test_what_cannot_be_adapted() -> None:
-    nlp = loaded(trained_cascade())
+def test_what_cannot_be_adapted(trained: Language) -> None:
+    nlp = loaded(trained)
     with pytest.raises(TrainingError, match="no Docs"):
         adapt(nlp, [])
     with pytest.raises(ConfigError, match="1 update or more"):
@@ -287,10 +274,85 @@ def test_what_cannot_be_adapted() -> None:
         adapt(nlp, make_examples(nlp))
 
 
-def test_docs_without_annotation_are_refused() -> None:
-    nlp = loaded(trained_cascade())
+def test_docs_without_annotation_are_refused(trained: Language) -> None:
+    nlp = loaded(trained)
     bare = [Example(make_doc(nlp.vocab, VIRUS), make_doc(nlp.vocab, VIRUS))]
     with pytest.raises(TrainingError, match=r"None of the 1 Docs .* look at doc\.ents\. Annotate"):
         adapt(nlp, bare)
     adapt(nlp, [*bare, virus_example(nlp)])
     assert ("HIV", "virus") in entities(nlp, VIRUS)
+
+
+def contradictions(nlp: Language) -> list[Example]:
+    """Documents in which other words are entities than in the sample, and no others."""
+    texts = [f"the study shows {word} data of patients ." for word in ("new", "old", "more")]
+    return [make_example(nlp, text, [(4, 5, "protein")]) for text in texts * 2]
+
+
+def test_with_none_of_it_weights_are_what_new_documents_alone_give(trained: Language) -> None:
+    """Weights begin at zero; the penalty is that of training from scratch."""
+    nlp = loaded(trained)
+    set_share(nlp, 0.0)
+    for name in NAMES:
+        pipe = nlp.get_pipe(name)
+        assert not weights(pipe)[0].any()
+        assert not get_hessian_diagonal(pipe.model).any()
+    adapt(nlp, contradictions(nlp))
+    fit = nlp.get_pipe(NAMES[0])._fit
+    penalty = fit._objective.parametrisation.penalty
+    assert not penalty.centre.features.any()
+    np.testing.assert_allclose(penalty.precision, penalty.sigma**-2)
+
+
+def test_the_less_it_counts_the_smaller_the_weights(trained: Language) -> None:
+    """With a share of 1 they are what they were."""
+    norms = []
+    for share in (0.0, 0.1, 1.0):
+        nlp = loaded(trained)
+        set_share(nlp, share)
+        norms.append(np.linalg.norm(weights(nlp.get_pipe(NAMES[0]))[0]))
+    assert 0.0 == norms[0] < norms[1] < norms[2]
+    assert norms[2] == np.linalg.norm(weights(trained.get_pipe(NAMES[0]))[0])
+
+
+def test_the_share_is_chosen_on_documents_that_are_kept_back(
+    trained: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sample is what the pipeline knows, so that forgetting it is worse; nothing changes."""
+    monkeypatch.setattr(adapting, "SHARES", (0.0, 1.0))
+    nlp = loaded(trained)
+    before = [weights(nlp.get_pipe(name))[0] for name in NAMES]
+    share, tried = choose_share(nlp, make_examples(nlp), updates=1)
+    assert share == 1.0
+    assert [found.share for found in tried] == [0.0, 1.0]
+    assert tried[0].f1 < tried[1].f1 == 1.0
+    for name, values in zip(NAMES, before, strict=True):
+        np.testing.assert_array_equal(weights(nlp.get_pipe(name))[0], values)
+
+
+def test_shares_out_of_range_and_too_few_documents(trained: Language) -> None:
+    for share in (-0.1, 1.1, math.nan):
+        with pytest.raises(ConfigError, match="from 0 to 1"):
+            set_share(trained, share)
+    with pytest.raises(ConfigError, match="3 new Docs or more, not 2"):
+        choose_share(trained, make_examples(trained)[:2])
+
+
+def test_online_components_have_no_share() -> None:
+    nlp = blank()
+    add_segmenter(
+        nlp,
+        loss={"@misc": "spacy_cascade.Hinge.v2"},
+        penalty=None,
+        trainer={"@misc": "spacy_cascade.PassiveAggressive.v1"},
+    )
+    train(nlp, make_examples(nlp), updates=1)
+    with pytest.raises(ConfigError, match=r"'cascade_segmenter' .* trained online"):
+        choose_share(loaded(nlp), make_examples(nlp))
+
+
+def test_components_without_curvature_have_none(trained: Language) -> None:
+    nlp = loaded(trained)
+    nlp.get_pipe(NAMES[1]).model.attrs["hessian_diagonal"] = None
+    with pytest.raises(ConfigError, match=r"'cascade_classifier' .* without the curvature"):
+        set_share(nlp, 0.5)

@@ -15,7 +15,6 @@ from spacy.tokens import DocBin
 from spacy.training import Example
 
 from helpers import SENTENCES, annotations, blank, gold_doc
-from spacy_cascade.errors import ConfigError
 from spacy_cascade.tools.annotation.label_studio import learner as module
 from spacy_cascade.tools.annotation.label_studio.journal import RECORDS, forgotten
 from spacy_cascade.tools.annotation.label_studio.learner import MODEL, Corpora, Learner
@@ -216,10 +215,3 @@ def test_a_training_that_fails_leaves_the_pipeline_as_it_is(
     monkeypatch.setattr(module, "learn", Asked())
     trained(learner)
     assert learner.pipeline()[1] == "model-1"
-
-
-def test_two_learners_do_not_share_a_folder(learner: Learner, model: Path) -> None:
-    with pytest.raises(ConfigError, match="Another run is at work in"):
-        Learner(model, learner.folder)
-    learner.close()
-    Learner(model, learner.folder).close()

@@ -6,35 +6,25 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
-from helpers import SENTENCES, TEXTS, gold_doc, make_doc, trained_cascade
+from helpers import SENTENCES, TEXTS, blank, gold_doc, make_doc
 from spacy_cascade import uncertainty
 from spacy_cascade.cli import app
 from spacy_cascade.errors import ConfigError, CorpusError
-from spacy_cascade.tools.annotation.returned import read_returned
+from spacy_cascade.tools.annotation import suggest as suggesting
+from spacy_cascade.tools.annotation.learn import read_returned
 from spacy_cascade.tools.annotation.stream import record_of
-from spacy_cascade.tools.annotation.suggest import AT_ONCE, Options, suggest
+from spacy_cascade.tools.annotation.suggest import Options, choose_diverse, suggest
 
 NEW = [
     "Mice lack the NFAT gene .", "mice  lack the NFAT gene .", "Monocytes express CD4 .",
     "Human monocytes express CD8 .", "The site of STAT5 is known .", "Nothing is known .",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def trained() -> Language:
-    return trained_cascade()
-
-
-@pytest.fixture(scope="module")
-def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("suggest") / "model"
-    trained.to_disk(path)
-    return path
 
 
 def run(*arguments: object, exit_code: int = 0) -> Any:
@@ -55,8 +45,11 @@ def test_without_diversity_the_values_alone_decide(trained: Language, measure: s
         assert each.sentence.value == pytest.approx(values[each.source])
 
 
-def test_copies_are_suggested_once_and_batches_do_not_matter(trained: Language) -> None:
-    texts = [*NEW, *(f"Filler {'x' * (i % 97)} ." for i in range(AT_ONCE)), *NEW]
+def test_copies_are_suggested_once_and_batches_do_not_matter(
+    trained: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suggesting, "AT_ONCE", 20)
+    texts = [*NEW, *(f"Filler {'x' * i} ." for i in range(30)), *NEW]
     found = suggest(trained, texts, Options(len(texts)))
     words = [" ".join(each.doc.text.lower().split()) for each in found]
     assert len(set(words)) == len(words)
@@ -122,13 +115,14 @@ def test_answers_decide_what_is_learnt(trained: Language, tmp_path: Path) -> Non
     ]  # fmt: skip
 
 
+@pytest.mark.slow(kind="commands")
 def test_better_pipelines_are_kept_and_the_way_is_told(model: Path, tmp_path: Path) -> None:
     def write(name: str, sentences: list[Any]) -> Path:
         docs = [gold_doc(trained_vocab, *sentence) for sentence in sentences]
         DocBin(docs=docs).to_disk(tmp_path / name)
         return tmp_path / name
 
-    trained_vocab = Doc(trained_cascade().vocab).vocab
+    trained_vocab = blank().vocab
     virus = [("HIV infects primary monocytes .", [(0, 1, "virus"), (2, 4, "cell")])]
     old, dev = write("old.spacy", SENTENCES), write("dev.spacy", [*SENTENCES, *virus])
     new = tmp_path / "new.jsonl"
@@ -185,3 +179,45 @@ def _texts(folder: Path) -> Path:
     path = folder / "texts.txt"
     path.write_text("\n".join(NEW), encoding="utf8")
     return path
+
+
+def plain_choice(
+    n: int, values: list[float], words: list[dict[int, float]], copies: list[int], diversity: float
+) -> list[int]:
+    """The same, sentence by sentence."""
+    chosen: list[int] = []
+    while len(chosen) < n:
+        gains = {}
+        for i, own in enumerate(words):
+            if values[i] <= 0 or any(copies[i] == copies[j] for j in chosen):
+                continue
+            left = {w: (1 - diversity) ** sum(w in words[j] for j in chosen) for w in own}
+            gains[i] = values[i] * (sum(own[w] * left[w] for w in own) if own else 1.0)
+        if not gains:
+            break
+        chosen.append(max(gains, key=lambda i: gains[i]))
+    return chosen
+
+
+@pytest.mark.parametrize("diversity", [0.0, 0.3, 1.0])
+def test_the_choice_is_the_greedy_one(diversity: float) -> None:
+    rng = np.random.default_rng(0)
+    values = [0.0, *rng.uniform(0.5, 2.0, 24).tolist()]
+    words = []
+    for _ in values:
+        own = rng.choice(12, size=rng.integers(0, 4), replace=False).tolist()
+        shares = rng.dirichlet(np.ones(len(own))).tolist() if own else []
+        words.append(dict(zip(own, shares, strict=True)))
+    copies = [i // 2 for i in range(len(values))]
+    starts = np.cumsum([0, *map(len, words)])
+    flat = np.array([word for own in words for word in own], dtype=np.int64)
+    shares = np.array([share for own in words for share in own.values()])
+    found = choose_diverse(10, np.array(values), starts, flat, shares, copies, diversity)
+    assert found == plain_choice(10, values, words, copies, diversity)
+    assert len(found) == 10
+
+
+def test_a_diversity_out_of_range_is_refused() -> None:
+    none = np.zeros(0, dtype=np.int64)
+    with pytest.raises(ConfigError, match="from 0 to 1, not 2"):
+        choose_diverse(1, np.zeros(0), np.zeros(1, np.int64), none, np.zeros(0), [], 2.0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import pytest
 from spacy.language import Language
 
@@ -31,7 +29,11 @@ def unsure(nlp: Language) -> list[float]:
     return values
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
+ORDERS = [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+"""Each sentence stands at each place once."""
+
+
+@pytest.mark.parametrize("order", ORDERS)
 def test_a_task_is_as_unsure_as_its_least_sure_sentence(
     nlp: Language, unsure: list[float], order: tuple[int, ...]
 ) -> None:
@@ -41,7 +43,7 @@ def test_a_task_is_as_unsure_as_its_least_sure_sentence(
     assert long["score"] == pytest.approx(1.0 - max(unsure), abs=1e-3)
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
+@pytest.mark.parametrize("order", ORDERS)
 def test_the_least_sure_sentence_of_a_text_is_suggested(
     nlp: Language, unsure: list[float], order: tuple[int, ...]
 ) -> None:

@@ -6,17 +6,9 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.language import Language
 
 from bulk_truth import Row, rows_of
 from helpers import TEXTS
-
-
-@pytest.fixture(scope="session")
-def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("bulk") / "model"
-    trained.to_disk(path)
-    return path
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from spacy.language import Language
 
 from bulk_truth import contents, json_rows, texts_of
 from commands import check_errors, run_command
@@ -18,13 +17,6 @@ from spacy_cascade.tools.bulk import run as bulk_run
 from spacy_cascade.tools.bulk.engines import ENGINES
 from spacy_cascade.tools.bulk.sources.finding import SUFFIXES
 from spacy_cascade.tools.bulk.writers import FORMATS, Layout
-
-
-@pytest.fixture(scope="module")
-def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("annotate") / "model"
-    trained.to_disk(path)
-    return path
 
 
 @pytest.fixture

@@ -27,7 +27,6 @@ from spacy_cascade.tools.checkpoints.files import (
     read_checkpoint,
     reading,
     unpack,
-    write_checkpoint,
 )
 
 WEIGHTS = {"f": 0.75, "p": 0.25, "r": None}
@@ -58,6 +57,7 @@ def saved() -> Checkpoint:
         evaluations=[Evaluation(at, {"a": 1.5}, {"f": 0.5, "by": {"X": None}}) for at in (0, 2)],
         losses={"a": 0.25}, best={"a/b": {"weights": np.ones((2, 3), np.float32)}},
         trainings={"a/b": {"iteration": 3, "large": 2**127, "move 0": np.arange(3.0)}},
+        begun={"a/b": 2},
     )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def test_training_has_to_reach_its_checkpoint(
 )
 def test_when_it_restores_and_writes(
     every: int, resume: bool, is_there: bool, restored: list[int], written: list[int],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Before the update that the checkpoint stands at, and then before every so many."""
     found: dict[str, list[Any]] = {"restored": [], "written": []}
@@ -105,7 +105,7 @@ def test_when_it_restores_and_writes(
         assert state["iteration"] == 3
         found["restored"].append(at[0])
 
-    checkpoint = saved()
+    checkpoint = replace(saved(), begun={})
     for name, stands in {
         "check_pipeline": lambda nlp: None,
         "training_fingerprint": lambda nlp: checkpoint.origin,
@@ -113,16 +113,22 @@ def test_when_it_restores_and_writes(
         "training_state": lambda pipe: {"at": at[0]},
         "restore_training": restore,
         "read_checkpoint": lambda path: checkpoint if is_there else None,
-        "write_checkpoint": lambda path, made: found["written"].append(made),
+        "pack": lambda made: found["written"].append(made),
+        "replace_file": lambda path, made: None,
     }.items():
         monkeypatch.setattr(checkpoints, name, stands)
     training = {"max_steps": 0, "max_epochs": 0, "score_weights": {"f": 1.0}}
     nlp: Any = SimpleNamespace(config={"training": training})
-    before_update = checkpoints.make_checkpoints("c.npz", every, resume)
+    left, others = tmp_path / ".c.npz.0123456789abcdef", tmp_path / ".c.npz.0123"
+    for file in (left, others):
+        file.write_bytes(b"half")
+    before_update = checkpoints.make_checkpoints(str(tmp_path / "c.npz"), every, resume)
     for at[0] in range(10):
         before_update(nlp, {"step": at[0], "epoch": at[0] // 4})
     assert found["restored"] == restored
     assert [made.step for made in found["written"]] == written
+    assert not left.exists(), "what a killed process has left is removed"
+    assert others.exists()
     for made in found["written"]:
         assert (made.epoch, made.origin) == (made.step // 4, checkpoint.origin)
         assert len(made.evaluations) == (2 if restored else 0)
@@ -136,7 +142,7 @@ def test_without_a_path_nothing_is_done() -> None:
 def test_all_that_is_written_is_read(tmp_path: Path) -> None:
     checkpoint = saved()
     assert read_checkpoint(tmp_path / "c.npz") is None
-    write_checkpoint(tmp_path / "c.npz", checkpoint)
+    (tmp_path / "c.npz").write_bytes(pack(checkpoint))
     again = read_checkpoint(tmp_path / "c.npz")
     assert again is not None
     for one, other in ((again.trainings, checkpoint.trainings), (again.best, checkpoint.best)):
@@ -167,6 +173,24 @@ def test_what_goes_wrong_with_contents_is_one_error(error: Exception) -> None:
         raise ConfigError("as it is")
     with pytest.raises(MemoryError), reading("It"):
         raise MemoryError
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda data: data[: len(data) // 2],
+    "flipped": lambda data: data[:-400] + bytes([data[-400] ^ 1]) + data[-399:],
+    "empty": lambda data: b"",
+    "a model": lambda data: archive.write({"header": np.frombuffer(b'{"format": "x"}', np.uint8)}),
+    "a text": lambda data: b"no checkpoint",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
+    (tmp_path / "c.npz").write_bytes(DAMAGES[damage](pack(saved())))
+    with pytest.raises(ModelFileError, match=r"c\.npz cannot be read.*resume = false"):
+        read_checkpoint(tmp_path / "c.npz")
+    with pytest.raises(ModelFileError, match=r"cannot be read.*IsADirectoryError"):
+        read_checkpoint(tmp_path)
 
 
 HUGE = 10**400
@@ -209,6 +233,7 @@ def put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
     + [put("trainings", "a/b", "x", value={"array": value}) for value in (None, [], HUGE, -1, "x")]
     + [put("format", value="x"), put("version", value=2)]
     + [put("trainings", value=value) for value in (None, [], {"a": []})]
+    + [put("begun", "a/b", value=value) for value in (0, "1", None, HUGE)]
     + [put("more", value=1), lambda table: table.pop("losses")],
 )  # fmt: skip
 def test_an_edited_one_is_refused(edit: Callable[[dict[str, Any]], Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -124,7 +123,8 @@ class Run:
                 "check_pipeline": lambda nlp: None,
                 "training_fingerprint": lambda nlp: {},
                 "read_checkpoint": lambda path: saved,
-                "write_checkpoint": self._keep,
+                "pack": self._keep,
+                "replace_file": lambda path, made: None,
             }.items():
                 patch.setattr(checkpoints, name, stands)
             self._train(every, saved, parts)
@@ -157,8 +157,9 @@ class Run:
             self.told.append(deepcopy({**told, "losses": losses, "is_best": is_best}))
         replay(self.course, {"step": 8, "epoch": 0})
 
-    def _keep(self, path: Path, made: Checkpoint) -> None:
+    def _keep(self, made: Checkpoint) -> bytes:
         self.kept[made.step] = deepcopy(made)
+        return b""
 
 
 @pytest.mark.parametrize("parts", [1, 2])
@@ -184,20 +185,20 @@ def test_the_loop_tells_the_same(stop: int, every: int, parts: int) -> None:
         best = run.last.best_step(run.course.config["training"]["score_weights"])
         if best is not None and (run is whole or best >= stop):
             learnt = run.last.best["a"]
-            assert learnt["weights"] == (best + 1) * parts
-            assert learnt["hessian_diagonal"] == 2 * (best + 1) * parts
+            assert learnt["features"] == (best + 1) * parts
+            assert learnt["hessian"] == 2 * (best + 1) * parts
             np.testing.assert_array_equal(learnt["transitions"], np.zeros(2))
     ((shown, diagonal),) = resumed.course.component.shown
-    assert shown == history.best["a"]["weights"]
-    assert diagonal == history.best["a"]["hessian_diagonal"]
+    assert shown == history.best["a"]["features"]
+    assert diagonal == history.best["a"]["hessian"]
     assert whole.course.component.shown == []
 
 
 def test_a_component_without_a_hessian_keeps_none() -> None:
     whole = Run(1)
     history = whole.kept[2]
-    del history.best["a"]["hessian_diagonal"]
-    assert Run(1, history).course.component.shown == [(history.best["a"]["weights"], None)]
+    del history.best["a"]["hessian"]
+    assert Run(1, history).course.component.shown == [(history.best["a"]["features"], None)]
 
 
 @pytest.mark.parametrize(
@@ -227,13 +228,13 @@ def test_the_first_losses_have_to_agree(found: float, expected: float, is_same: 
 @pytest.mark.parametrize(
     ("name", "array"),
     [
-        ("weights", np.zeros((2, 1), np.float32)),
-        ("weights", np.zeros((1, 1))),
+        ("features", np.zeros((2, 1), np.float32)),
+        ("features", np.zeros((1, 1))),
         ("transitions", np.zeros(3)),
         ("transitions", np.full(2, np.nan)),
-        ("hessian_diagonal", np.zeros((1, 2), np.uint8)),
-        ("hessian_diagonal", np.zeros((1, 1))),
-        ("weights", None),
+        ("hessian", np.zeros((1, 2), np.uint8)),
+        ("hessian", np.zeros((1, 1))),
+        ("features", None),
         ("transitions", None),
     ],
 )

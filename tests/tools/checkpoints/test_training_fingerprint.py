@@ -10,7 +10,7 @@ from spacy.language import Language
 from helpers import SENTENCES, Sentence, add_segmenter, blank, cascade, make_examples
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.pipeline.learning import restore_training, training_state
-from spacy_cascade.tools.checkpoints.fingerprint import (
+from spacy_cascade.tools.checkpoints.callback import (
     check_pipeline,
     check_same,
     trained_pipes,

@@ -239,19 +239,6 @@ def test_the_others_by_family() -> None:
     assert explanation.families(5) == []
 
 
-def test_families_add_up_to_the_others() -> None:
-    nlp = trained_cascade()
-    doc = nlp("STAT5 binds the AP-1 site of Jurkat cells .")
-    stages = [stage for entity in explain_entities(nlp, doc) for stage in entity.stages]
-    assert stages
-    for stage in stages:
-        families, others = stage.families(3), stage.strongest(3)[-1]
-        assert sum(n for n, _ in families) == len(stage.contributions) - 3
-        assert others.name == f"{len(stage.contributions) - 3} others"
-        assert sum(c.push for _, c in families) == pytest.approx(others.push)
-        assert all("=" not in c.name and "@" not in c.name for _, c in families)
-
-
 def test_a_cascade_that_is_not_sure() -> None:
     """The strongest push comes first, whatever its sign."""
     nlp = cascade()

@@ -10,14 +10,7 @@ import spacy
 from spacy.tokens import DocBin
 
 from commands import run_command
-from helpers import SENTENCES, blank, gold_doc, trained_cascade
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("calibrate") / "model"
-    trained_cascade().to_disk(path)
-    return path
+from helpers import SENTENCES, blank, gold_doc
 
 
 @pytest.fixture

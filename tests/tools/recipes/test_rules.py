@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
 from spacy.vocab import Vocab
+from thinc.api import Config
 
 from made_corpora import made_doc, named_docs
 from spacy_cascade.tools.recipes import Choices, Recipe, make_config
@@ -33,6 +35,11 @@ from spacy_cascade.tools.recipes.settings import get_setting, names_like, with_s
 
 SPLITTING, WHOLE = "spacy.Tokenizer.v1", "spacy_cascade.WholeNamesTokenizer.v1"
 GERMAN = "Der Mann , der nicht in dem Haus war , sagte , dass es ihm und ihr auch noch gehört ."
+
+
+@cache
+def config_of(model: str) -> Config:
+    return make_config(Choices(recipe=Recipe(model)))
 
 
 def profile(**settings: Any) -> Profile:
@@ -132,7 +139,7 @@ def test_every_choice_has_a_place_and_a_reason(model: str, words: int) -> None:
     """For all models, and with every reason filled in."""
     seen = replace(profile(extra=("a-b",)), words=words)
     decisions = decide(BY_CORPUS, seen, {"model": model})
-    config = make_config(Choices(recipe=Recipe(model)))
+    config = config_of(model)
     settings = settings_of(config, BY_CORPUS, decisions)
     for decision in decisions:
         assert "{" not in decision.reason
@@ -155,21 +162,21 @@ def test_the_first_rule_that_holds_counts() -> None:
 
 
 def test_values_by_component() -> None:
-    config = make_config(Choices())
+    config = config_of("memb")
     rules = Rules([], {"sigma": "components.*.penalty.sigma"})
     both = {"cascade_segmenter": 0.5, "cascade_classifier": 0.25}
     found = settings_of(config, rules, [Decision("sigma", both, "")])["sigma"]
     assert sorted(found.values()) == [0.25, 0.5]
     only = settings_of(config, rules, [Decision("sigma", {"cascade_classifier": 1.0}, "")])
     assert list(only["sigma"]) == ["components.cascade_classifier.penalty.sigma"]
-    without = make_config(Choices(recipe=Recipe.ocr))
+    without = config_of("ocr")
     assert names_like(without, "components.*.penalty.sigma") == []
 
 
 @pytest.mark.parametrize("model", [recipe.value for recipe in Recipe])
 @pytest.mark.parametrize("words", [10, 10 * MANY_WORDS])
 def test_variants_change_something_that_is_there(model: str, words: int) -> None:
-    config = make_config(Choices(recipe=Recipe(model)))
+    config = config_of(model)
     variants = variants_for(BY_CORPUS, replace(profile(), words=words), model)
     assert variants
     assert len({variant.name for variant in variants}) == len(variants)
@@ -204,7 +211,7 @@ def test_one_type_and_ten_sentences_are_ruled_as_well() -> None:
 
 def test_one_phase_in_place_of_two() -> None:
     """The classifier leaves the pipeline, and nothing more is tried with it."""
-    config = make_config(Choices())
+    config = config_of("memb")
     few = replace(profile(), words=1000)
     variants = {v.name: v for v in variants_for(BY_CORPUS, few, "memb")}
     change = change_of(config, BY_CORPUS, variants["spans and types in one phase"])

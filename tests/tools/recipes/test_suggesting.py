@@ -21,9 +21,15 @@ from spacy_cascade.tools.recipes.suggesting import Suggestion, look_at, named_cl
 PATHS = {"train": Path("a.spacy"), "dev": Path("b.spacy")}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def profile() -> Profile:
     return measure_profile(named_docs(Vocab()))
+
+
+@pytest.fixture(scope="module")
+def nothing(profile: Profile) -> Suggestion:
+    """What is suggested without rules."""
+    return suggest(profile, {}, Rules([], {}))
 
 
 def test_comments_stand_above_the_sections_that_they_are_on(
@@ -50,19 +56,17 @@ def test_comments_stand_above_the_sections_that_they_are_on(
     assert loaded["components"]["cascade_classifier"]["model"]["min_count"] == 1
 
 
-def test_comments_on_sections_that_are_not_there_stand_above_what_they_are_part_of() -> None:
-    text = config_text(suggest_nothing().config, {"training.batcher.size": ["x"], "nowhere": ["y"]})
+def test_comments_on_sections_that_are_not_there_stand_above_what_they_are_part_of(
+    nothing: Suggestion,
+) -> None:
+    text = config_text(nothing.config, {"training.batcher.size": ["x"], "nowhere": ["y"]})
     assert "\n# x\n[training.batcher]\n" in text
     assert text.startswith("# y\n[paths]\n")
 
 
-def suggest_nothing() -> Suggestion:
-    return suggest(measure_profile(named_docs(Vocab())), {}, Rules([], {}))
-
-
-def test_without_rules_it_is_the_config_for_an_unknown_corpus() -> None:
-    assert suggest_nothing().config == make_config(Choices())
-    assert suggest_nothing().comments == {}
+def test_without_rules_it_is_the_config_for_an_unknown_corpus(nothing: Suggestion) -> None:
+    assert nothing.config == make_config(Choices())
+    assert nothing.comments == {}
 
 
 def test_what_is_given_wins(profile: Profile) -> None:
@@ -87,8 +91,6 @@ def test_templates_of_tags_stay_where_a_rule_chooses_templates(profile: Profile)
         [Rule("templates", choose={"cascade_segmenter": only}, because="x")],
         {"templates": "components.*.model.templates"},
     )
-    plain = suggest(profile, {}, rules).config["components"]["cascade_segmenter"]["model"]
-    assert plain["templates"]["without"] == ["recurrence"]
     tags = suggest(profile, {"tags": True}, rules).config["components"]["cascade_segmenter"]
     assert any("tag" in text for text in tags["model"]["templates"]["extra"])
 

@@ -22,9 +22,8 @@ from helpers import (
     train,
 )
 from spacy_cascade.pipeline.spans.confidences import confidences_of, key_of
-from spacy_cascade.tools.reports.counts import count_scores
-from spacy_cascade.tools.reports.posteriors import entity_probabilities, stages_of
-from spacy_cascade.tools.reports.reading import is_annotated, judge
+from spacy_cascade.tools.reports.mistakes import count_scores
+from spacy_cascade.tools.reports.reading import entity_probabilities, is_annotated, judge, stages_of
 from strategies import entities
 
 NLP = blank()

@@ -29,9 +29,9 @@ from helpers import (
 from reference import best_disjoint_gain
 from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.decoding import LEAST
+from spacy_cascade.tools.reports.diagrams import sweep, sweep_listed
 from spacy_cascade.tools.reports.page import make_page
 from spacy_cascade.tools.reports.reading import judge
-from spacy_cascade.tools.reports.sweep import sweep, sweep_listed
 
 UNSURE = {"temperature": 3.0}
 """What makes components unsure that know their texts by heart."""
@@ -104,7 +104,7 @@ def test_entities_are_the_best_set_without_overlap(model: Path, threshold: float
 def test_lower_thresholds_find_more_and_higher_ones_less(model: Path) -> None:
     numbers = [
         sum(len(doc.ents) for doc in docs_of(load(model, {}, {"threshold": threshold})))
-        for threshold in (0.0, 0.3, 0.6, 0.9)
+        for threshold in (0.0, 0.5, 0.9)
     ]
     assert numbers == sorted(numbers, reverse=True)
     plain = sum(len(doc.ents) for doc in docs_of(spacy.load(model)))
@@ -154,7 +154,7 @@ def test_spacy_finds_thresholds_for_recall(model: Path, tmp_path: Path) -> None:
         ("cascade_classifier", "ents_r"),
         ("cascade_segmenter", "spans_cascade_r"),
     ):
-        _, _, scores = find_threshold(changed, path, pipe, "threshold", score, n_trials=3)
+        _, _, scores = find_threshold(changed, path, pipe, "threshold", score, n_trials=2)
         assert scores[0.0] == 1.0
         assert scores[0.0] > scores[1.0]
 
@@ -176,7 +176,7 @@ def test_a_report_sweeps_over_what_is_listed(model: Path) -> None:
     nlp = load(model)
     found = sweep(judge(nlp, annotated(nlp)))
     assert found is not None
-    for threshold, score in found.every(20):
+    for threshold, score in found.every(50):
         other = load(model, {}, {"threshold": threshold})
         examples = annotated(other)
         assert score.n_predicted == sum(len(example.predicted.ents) for example in examples)
@@ -186,7 +186,7 @@ def test_a_report_sweeps_over_what_is_listed(model: Path) -> None:
     listed = sweep_listed(judge(nlp, annotated(nlp)))
     assert listed is not None
     sure = [c for example in annotated(nlp) for _, c in listing(example.predicted)]
-    for threshold, score in listed.every(20):
+    for threshold, score in listed.every(50):
         assert score.n_predicted == sum(c >= threshold for c in sure)
     assert listed.scores[0].recall == 1.0
     assert "The dashed line" in make_page(nlp, annotated(nlp), model="m", data="d")

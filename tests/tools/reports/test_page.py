@@ -22,9 +22,8 @@ from helpers import (
     train,
 )
 from page_reader import NASTY, Reader
-from spacy_cascade.tools.reports.colours import colours_of
+from spacy_cascade.tools.reports.drawing import Mark, colours_of, draw
 from spacy_cascade.tools.reports.page import make_page
-from spacy_cascade.tools.reports.texts import Mark, draw
 
 HEADINGS = [
     "Scores",
@@ -186,6 +185,7 @@ def test_the_page_is_one_file_and_accessible(unsure_page: str) -> None:
     assert wanted <= set(ids)
 
 
+@pytest.mark.slow(kind="browser")
 @needs_browser
 def test_a_browser_shows_it_without_complaint(unsure_page: str, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
@@ -195,6 +195,7 @@ def test_a_browser_shows_it_without_complaint(unsure_page: str, tmp_path: Path) 
     assert Reader(opened.dom).headings == HEADINGS
 
 
+@pytest.mark.slow(kind="browser")
 @needs_browser
 @pytest.mark.parametrize(
     ("script", "complaint"),

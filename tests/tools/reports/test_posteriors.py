@@ -25,7 +25,7 @@ from helpers import (
     segmenter_alone,
     train,
 )
-from spacy_cascade.tools.reports.posteriors import entity_probabilities, stages_of
+from spacy_cascade.tools.reports.reading import entity_probabilities, stages_of
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,8 @@ def make_app(learner: Learner, hosts: Iterable[str] = LOCAL, token: str | None =
     hosts, token: who may use it, as `access.restrict` has them.
     """
     app = FastAPI(title="Label Studio backend of spacy_cascade", openapi_url=None)
-    _add_errors(app)
+    for kind in _KINDS:
+        app.add_exception_handler(kind, _answer)
     restrict(app, hosts, token)
 
     @app.get("/")
@@ -101,31 +102,26 @@ def _changes(event: Event, most_characters: int) -> Iterator[Record]:
             yield from changes_of(task, [annotation], labelling, most_characters)
 
 
-def _add_errors(app: FastAPI) -> None:
+_KINDS = (RequestValidationError, HTTPException, RecursionError, CascadeError, Exception)
+
+
+async def _answer(_: Request, error: Exception) -> JSONResponse:
     """Every error is one line of JSON under `error`."""
+    message, status = _told(error)
+    # Half a surrogate pair, which a message may quote, cannot be sent.
+    sent = message.encode("utf8", "backslashreplace").decode()
+    return JSONResponse({"error": sent}, status_code=status)
 
-    def answer(message: str, status: int) -> JSONResponse:
-        """Half a surrogate pair, which a message may quote, cannot be sent."""
-        sent = message.encode("utf8", "backslashreplace").decode()
-        return JSONResponse({"error": sent}, status_code=status)
 
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+def _told(error: Exception) -> tuple[str, int]:
+    """The message of an error, and the status of the answer."""
+    if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        return answer(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", 422)
-
-    @app.exception_handler(HTTPException)
-    async def http(_: Request, error: HTTPException) -> JSONResponse:
-        return answer(error.detail, error.status_code)
-
-    @app.exception_handler(RecursionError)
-    async def nested(_: Request, error: RecursionError) -> JSONResponse:
-        return answer("The request is nested too deeply.", 400)
-
-    @app.exception_handler(CascadeError)
-    async def refused(_: Request, error: CascadeError) -> JSONResponse:
-        return answer(str(error), 400 if isinstance(error, CorpusError) else 500)
-
-    @app.exception_handler(Exception)
-    async def unexpected(_: Request, error: Exception) -> JSONResponse:
-        return answer(f"{type(error).__name__}: {error}", 500)
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}", 422
+    if isinstance(error, HTTPException):
+        return error.detail, error.status_code
+    if isinstance(error, RecursionError):
+        return "The request is nested too deeply.", 400
+    if isinstance(error, CascadeError):
+        return str(error), 400 if isinstance(error, CorpusError) else 500
+    return f"{type(error).__name__}: {error}", 500

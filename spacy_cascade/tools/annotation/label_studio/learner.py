@@ -17,8 +17,7 @@ from ....pipeline.readers import examples_for
 from ....pipeline.saving import save_pipeline
 from ...formats.exchange.json_lines import annotated_text
 from ...formats.exchange.source import Row
-from ..learn import learn
-from ..returned import example_of
+from ..learn import example_of, learn
 from ..stream import Record
 from .journal import Journal
 from .tasks import check_labels

@@ -17,13 +17,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ....errors import CorpusError
-from ...explaining.likely import before_segmenter, likely_entities
-from ...explaining.uncertainty import MEASURES, measured
+from ...explaining.uncertainty import MEASURES, before_segmenter, likely_entities, measured
 from ...formats.exchange.base import FormatOptions
 from ...formats.exchange.label_studio import annotated_task
 from ...formats.exchange.source import Row
 from ...formats.texts import AnnotatedText, checked_text
-from ...reports.posteriors import stages_of
+from ...reports.reading import stages_of
 from ...tokenizers.tokenizing import tokenize
 from ..stream import Record
 from .bodies import Annotation, Id, Task

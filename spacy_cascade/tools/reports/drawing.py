@@ -1,18 +1,100 @@
-"""Templates of the pages, and pieces of Docs with their entities, drawn by displaCy."""
+"""What pages have in common: templates, colours, what they say of themselves, and drawn text."""
 
+import platform
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
 from hashlib import sha256
 from itertools import repeat
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 from spacy import displacy
+from spacy.about import __version__ as spacy_version
+from spacy.language import Language
 from spacy.tokens import Doc, Span
 
+from ..._version import __version__
 from .costs import Piece
 from .mistakes import Entity, Kind
+
+
+@dataclass(frozen=True)
+class About:
+    """Where a page comes from.
+
+    model, data: paths as they were given, "" without one. pipeline: name and version in the meta
+    data. components: in order. versions: of the software. made: local time with its zone.
+    """
+
+    model: str
+    data: str
+    pipeline: str
+    language: str
+    components: tuple[str, ...]
+    versions: str
+    made: datetime
+
+
+def about(nlp: Language, model: str | Path, data: str | Path = "") -> About:
+    """Describe a page that is made now."""
+    meta = nlp.meta
+    versions = {
+        "spacy_cascade": __version__,
+        "spaCy": spacy_version,
+        "Python": platform.python_version(),
+    }
+    return About(
+        str(model),
+        str(data),
+        f"{meta['lang']}_{meta['name']} {meta['version']}",
+        meta["lang"],
+        tuple(nlp.pipe_names),
+        ", ".join(f"{name} {version}" for name, version in versions.items()),
+        datetime.now().astimezone(),
+    )
+
+
+def language_tag(language: str) -> str:
+    """How HTML names a language of spaCy, whose pipelines of no language have the name `xx`."""
+    return "und" if language == "xx" else language
+
+
+_COLOURS = (
+    "#a5d8ff", "#ffd8a8", "#b2f2bb", "#eebefa", "#ffec99", "#ffc9c9", "#99e9f2", "#d0bfff",
+    "#d8f5a2", "#fcc2d7", "#c3fae8", "#dee2e6", "#4dabf7", "#ffa94d", "#69db7c", "#da77f2",
+    "#fcc419", "#ff8787", "#3bc9db", "#a98bfa", "#94d82d", "#f783ac", "#38d9a9", "#adb5bd",
+)  # fmt: skip
+"""Backgrounds for dark text, a dozen light ones and the same hues once more, stronger."""
+
+PLAIN = "#dee2e6"
+"""Of a span without a type."""
+
+_ENTITIES = {"doc.ents", "doc.spans"}
+
+
+def colours_of(labels: Iterable[str]) -> dict[str, str]:
+    """A background for each label; they repeat after two dozen."""
+    return {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(dict.fromkeys(labels))}
+
+
+def label_colours(nlp: Language, others: Iterable[str] = ()) -> dict[str, str]:
+    """Colours of all labels of entities that a pipeline knows, and after them of other labels.
+
+    So a label has its colour whatever else a page shows. others: such as those of gold entities.
+    """
+    known = {
+        label
+        for name, labels in nlp.pipe_labels.items()
+        if _ENTITIES & set(nlp.get_pipe_meta(name).assigns)
+        for label in labels
+    }
+    return colours_of([*sorted(known), *sorted(others)])
+
 
 _ENTITY = (
     '<mark class="entity {state}" style="background: {bg}">{text}\N{NO-BREAK SPACE}'
@@ -37,6 +119,11 @@ def template(name: str) -> Template:
 
     The page that runs the script of this folder lets a browser run that one alone, by its hash.
     """
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader(__package__),
         autoescape=True,
@@ -47,7 +134,7 @@ def template(name: str) -> Template:
     script = environment.get_template(_SCRIPT).render()
     digest = b64encode(sha256(script.encode()).digest()).decode()
     environment.globals |= {"script": Markup(script), "script_hash": f"sha256-{digest}"}
-    return environment.get_template(name)
+    return environment
 
 
 def mark_mistakes(

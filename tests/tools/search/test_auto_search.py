@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens import DocBin
 from spacy.training import Corpus
 
-from helpers import SENTENCES, blank, gold_doc
+from helpers import SENTENCES
 from spacy_cascade import ConfigError
 from spacy_cascade.tools.recipes import Choices, make_config
 from spacy_cascade.tools.recipes.deciding import Variant
@@ -43,14 +42,6 @@ class Told:
 
     def _tick(self) -> None:
         self.ticks += 1
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    vocab = blank().vocab
-    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
-    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
-    return tmp_path / "train.spacy"
 
 
 def make(corpus: Path, folder: Path, variants: Sequence[Variant], **settings: object) -> AutoSearch:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_cascade import ConfigError
-from spacy_cascade.tools.search.axes import Axis, Point
-from spacy_cascade.tools.search.quadrants import quadrants, search
+from spacy_cascade.tools.search.quadrants import Axis, Point, quadrants, search
 
 SIGMA, KAPPA = Axis("sigma", 0.01, 1.0, is_log=True), Axis("kappa", 0.0, 8.0)
 

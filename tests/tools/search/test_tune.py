@@ -13,11 +13,10 @@ from functools import partial, reduce
 from pathlib import Path
 
 import pytest
-from spacy.tokens import DocBin
 from spacy.util import load_config
 
 from commands import check_errors, run_command
-from helpers import PROJECT, SENTENCES, blank, gold_doc, take_interrupts
+from helpers import PROJECT, take_interrupts
 from spacy_cascade.tools.search.searches import default_searches
 from spacy_cascade.workflows.jackknife import read_config
 
@@ -28,14 +27,6 @@ SETTINGS = (
 )  # fmt: skip
 SEARCHES = default_searches(read_config(CONFIG))
 SIGMA, KAPPA = (axis.name for axis in SEARCHES["cascade_segmenter"])
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    vocab = blank().vocab
-    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
-    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
-    return tmp_path / "train.spacy"
 
 
 run = partial(run_command, "tune")

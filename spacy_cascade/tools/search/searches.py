@@ -80,8 +80,9 @@ def tune(
     """The best settings of each search in turn; later searches use the results of earlier ones.
 
     archive_path: file of trials, which may have those of an earlier run: a stopped search asks for
-    the same points again, and goes on. rounds: the largest number of boxes to cut. processes: number of trials that run at the same time. done: called with each new trial.
-    tick: called about once a second while trials run.
+    the same points again, and goes on. rounds: the largest number of boxes to cut. processes:
+    number of trials that run at the same time. done: called with each new trial. tick: called about
+    once a second while trials run.
     Raises `ConfigError` for settings that are not in the config.
     """
     _check_names(task, searches)

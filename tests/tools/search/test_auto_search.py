@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.training import Corpus
+from thinc.api import Config
 
 from helpers import SENTENCES
 from spacy_cascade import ConfigError
@@ -109,14 +111,13 @@ def test_a_best_pipeline_that_is_lost_is_trained_again(corpus: Path, tmp_path: P
     assert f1(search.pipeline, corpus) == 1.0
 
 
-def test_trainings_at_the_same_time(corpus: Path, tmp_path: Path) -> None:
+def test_trainings_at_the_same_time(tmp_path: Path) -> None:
     """At most half of them, so that the second half can build on the first."""
-    sizes = {
-        (trainings, processes): make(
-            corpus, tmp_path, [], trainings=trainings, processes=processes
-        ).at_once
+    search = AutoSearch(Config(), [], BY_CORPUS, tmp_path, None, tmp_path)
+    sizes = [
+        replace(search, trainings=trainings, processes=processes).at_once
         for trainings, processes in ((5, 1), (5, 2), (5, 8), (1, 8), (8, 8))
-    }
-    assert list(sizes.values()) == [1, 2, 3, 1, 4]
+    ]
+    assert sizes == [1, 2, 3, 1, 4]
     with pytest.raises(ConfigError, match="1 training or more, not 0"):
-        make(corpus, tmp_path, [], trainings=0)
+        replace(search, trainings=0)

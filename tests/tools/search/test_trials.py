@@ -48,6 +48,7 @@ def test_folds_are_scored_by_what_has_not_seen_them(task: Task) -> None:
     assert trial.score < 1.0
 
 
+@pytest.mark.usefixtures("quick_english")
 def test_settings_and_scores_that_are_not_there(task: Task) -> None:
     with pytest.raises(TrainingError, match=r"no score 'dep_las'. Choose .*ents_f"):
         run_trial(replace(task, score="dep_las"), {})

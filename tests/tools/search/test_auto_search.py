@@ -11,7 +11,6 @@ import spacy
 from spacy.training import Corpus
 from thinc.api import Config
 
-from helpers import SENTENCES
 from spacy_cascade import ConfigError
 from spacy_cascade.tools.recipes import Choices, make_config
 from spacy_cascade.tools.recipes.deciding import Variant
@@ -86,16 +85,6 @@ def test_a_planted_setting_is_found_and_its_pipeline_kept(corpus: Path, tmp_path
     more = make(corpus, folder, [EVERY, NARROW, Variant("x", {"kappa": 1.0}, "")], trainings=4)
     more.run(Told().reports())
     assert (folder / "trials.jsonl").read_text().count("\n") == lines + 1
-
-
-@pytest.mark.slow(kind="searches")
-def test_folds_are_scored_without_a_dev_corpus(corpus: Path, tmp_path: Path) -> None:
-    search = make(corpus, tmp_path / "out", [], dev=None, folds=2, trainings=1)
-    found = search.run(Told().reports())
-    assert found.best is not None
-    assert len(found.best.parts) == 2
-    assert len(found.best.outcomes) == len(SENTENCES)
-    assert search.pipeline.exists()
 
 
 @pytest.mark.slow(kind="searches")

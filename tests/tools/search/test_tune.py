@@ -65,21 +65,6 @@ def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path
 
 
 @pytest.mark.slow(kind="commands")
-def test_it_tunes_a_semi_markov_segmenter(corpus: Path, tmp_path: Path) -> None:
-    config, output = PROJECT / "configs/semi.cfg", tmp_path / "found"
-    least = "components.cascade_segmenter.model.segment_min_count"
-    run(
-        config, corpus, output, "--dev", corpus, "--processes", 1, "--rounds", 1,
-        "--search", f"{SIGMA}=0.0001..1:log", "--search", f"{least}=1..3", *SETTINGS,
-    )  # fmt: skip
-    best = load_config(output / "best.cfg")["components"]["cascade_segmenter"]
-    assert best["model"]["@architectures"] == "spacy_cascade.SemiMarkov.v1"
-    assert best["penalty"]["sigma"] > 0.01
-    assert all(1 <= trial["settings"].get(least, 2) <= 3 for trial in read_trials(output))
-    assert max(trial["score"] for trial in read_trials(output)) == 1.0
-
-
-@pytest.mark.slow(kind="commands")
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
 def test_a_killed_search_goes_on(corpus: Path, tmp_path: Path) -> None:
     """With all its processes, so that none has time to put anything right."""

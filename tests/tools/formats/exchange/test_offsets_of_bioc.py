@@ -173,6 +173,12 @@ def test_relations_are_left_out_and_counted() -> None:
     assert left_out == ["relations", "relations written as annotations"]
 
 
+def test_sentences_count_where_the_text_of_their_passage_is_empty() -> None:
+    content = as_xml([Passage(0, "p53", [Span(0, 3, "p53")])], "sentence")
+    text = only_text(content.replace("<passage>", "<passage><text/>"))
+    assert (text.text, entities_of(text)) == ("p53", [("p53", "Gene")])
+
+
 @pytest.mark.parametrize("inside", ["b<!-- x -->c", "b<?x y?>c", "<![CDATA[bc]]>", "<i>b</i>c"])
 def test_nothing_inside_of_a_text_cuts_it(inside: str) -> None:
     content = as_xml([Passage(0, "a@ d", [Span(3, 1, "d")])]).replace("@", inside)

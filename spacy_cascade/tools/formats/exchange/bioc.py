@@ -208,20 +208,23 @@ def _document(element: Any, source: Source) -> _Placed:
     for one in element.iter("annotation"):
         annotations.setdefault(one.getparent(), []).append(_annotation(one, source))
 
-    def holder(one: Any) -> dict[Any, Any]:
+    def holder(one: Any, **more: Any) -> dict[Any, Any]:
         """A document, passage or sentence with its own annotations, taken from the others."""
         return {
             _FAIL: partial(source.fail, one.sourceline),
             "offset": _number(one.findtext("offset")),
             "text": _text_of(one),
             "annotations": annotations.pop(one, []),
-            "passages": [holder(part) for part in one.iterfind("passage")],
-            "sentences": [holder(part) for part in one.iterfind("sentence")],
+            **more,
         }
 
-    made = holder(element)
-    made["id"] = (element.findtext("id") or "").strip()
-    made["relations"] = [{} for _ in element.iter("relation")]
+    passages = [
+        holder(one, sentences=[holder(inner) for inner in one.iterfind("sentence")])
+        for one in element.iterfind("passage")
+    ]
+    relations: list[Any] = [{} for _ in element.iter("relation")]
+    name = (element.findtext("id") or "").strip()
+    made = holder(element, id=name, passages=passages, relations=relations)
     made["annotations"] += [one for others in annotations.values() for one in others]
     return made, f"{source.path}:{element.sourceline}", made[_FAIL]
 

@@ -179,6 +179,16 @@ def test_sentences_count_where_the_text_of_their_passage_is_empty() -> None:
     assert (text.text, entities_of(text)) == ("p53", [("p53", "Gene")])
 
 
+@pytest.mark.parametrize("element", ["document", "sentence"])
+def test_annotations_in_odd_places_are_not_lost(element: str) -> None:
+    """They count from the start of the document."""
+    content = as_xml([Passage(0, "p53 x", [Span(0, 3, "p53")])], "sentence")
+    other = '<annotation><infon key="type">Y</infon><location offset="4" length="1"/>{}'
+    odd = f"<sentence>{other.format('<text>x</text></annotation>')}</sentence>"
+    text = only_text(content.replace(f"</{element}>", f"{odd}</{element}>"))
+    assert entities_of(text) == [("x", "Y"), ("p53", "Gene")]
+
+
 @pytest.mark.parametrize("inside", ["b<!-- x -->c", "b<?x y?>c", "<![CDATA[bc]]>", "<i>b</i>c"])
 def test_nothing_inside_of_a_text_cuts_it(inside: str) -> None:
     content = as_xml([Passage(0, "a@ d", [Span(3, 1, "d")])]).replace("@", inside)

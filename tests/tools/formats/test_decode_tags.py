@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, seed
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from spacy_cascade.tools.formats.tags import LabelledSpan, Scheme, TagError, decode_tags
@@ -75,6 +75,7 @@ def labelled_spans(draw: st.DrawFn) -> tuple[int, Spans]:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @seed(0)
+@settings(max_examples=50)
 @given(case=labelled_spans(), single=st.sampled_from("US"), last=st.sampled_from("LE"))
 def test_encoded_spans_come_back(
     scheme: Scheme, case: tuple[int, Spans], single: str, last: str
@@ -91,12 +92,14 @@ any_iob_tags = st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"]), max_
 
 
 @seed(0)
+@settings(max_examples=50)
 @given(tags=any_iob_tags)
 def test_iob1_reads_whatever_conlleval_reads(tags: list[str]) -> None:
     assert decode(tags, Scheme.IOB1) == conlleval(tags)
 
 
 @seed(0)
+@settings(max_examples=50)
 @given(tags=any_iob_tags)
 def test_iob2_refuses_just_what_it_would_not_write(tags: list[str]) -> None:
     expected = encode(len(tags), conlleval(tags), Scheme.IOB2)
@@ -111,6 +114,7 @@ def test_iob2_refuses_just_what_it_would_not_write(tags: list[str]) -> None:
 
 
 @seed(0)
+@settings(max_examples=50)
 @given(tags=st.lists(st.sampled_from(["O", "B-X", "I-X", "L-X", "U-X", "L-Y", "I-Y"]), max_size=8))
 def test_bilou_refuses_just_what_it_would_not_write(tags: list[str]) -> None:
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import spacy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_cascade.tools.formats.placing import Misfit, Placed, place, text_of
@@ -69,6 +69,7 @@ def test_what_is_annotated_of_a_text() -> None:
     assert not placed(is_annotated=False).doc.has_annotation("ENT_IOB")
 
 
+@settings(max_examples=50)
 @given(st.text("ab \n\t", min_size=1, max_size=12), st.data())
 def test_words_of_the_file_keep_the_text(text: str, data: st.DataObject) -> None:
     """Whatever stands between the words, and even where words overlap."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import spacy
-from hypothesis import given, seed
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from helpers import blank
@@ -108,6 +108,7 @@ WORDS = st.lists(MARKS | st.text(min_size=1, max_size=4), max_size=12)
 
 
 @seed(0)
+@settings(max_examples=50)
 @given(words=WORDS, lang=st.sampled_from(["en", "fr", "nl", "xx"]), splits=st.booleans())
 def test_any_words_get_spaces(words: list[str], lang: str, splits: bool) -> None:
     spaces = Spacer(SPLITTING if splits else find_style([words]), lang).spaces(words)
@@ -118,6 +119,7 @@ def test_any_words_get_spaces(words: list[str], lang: str, splits: bool) -> None
 
 
 @seed(0)
+@settings(max_examples=50)
 @given(
     st.lists(
         st.sampled_from(

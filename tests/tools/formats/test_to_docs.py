@@ -80,6 +80,7 @@ def test_bad_words_are_those_that_spacy_refuses_or_takes_for_whitespace(word: st
 
 
 @seed(0)
+@settings(max_examples=50)
 @given(words=st.lists(st.text(), min_size=1, max_size=8))
 def test_spacy_keeps_every_other_word(words: list[str]) -> None:
     kept = [word for word in words if word_problem(word) is None]

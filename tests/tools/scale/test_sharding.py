@@ -25,8 +25,8 @@ from helpers import (
     sample_examples,
     weights,
 )
-from sharding import N_DOCS, N_STREAMED, SEGMENTERS, SMALL_PIECE
-from spacy_cascade import ConfigError, SavingError, TrainingError, parallel
+from sharding import N_DOCS, N_STREAMED, SEGMENTERS
+from spacy_cascade import ConfigError, SavingError, TrainingError
 from spacy_cascade.pipeline.source import ExampleSource, parts_of, reads_corpus
 from spacy_cascade.tools.scale.sharded import Sharded
 from spacy_cascade.trainers.lbfgs import LBFGS
@@ -38,16 +38,16 @@ DOC_BY_DOC, WHOLE = 1, 10**6
 """Tokens of a shard that make each Doc one, and the whole corpus."""
 
 
-def pipeline(tokens: int = 0, threads: int = 1) -> Language:
+def pipeline(tokens: int = 0) -> Language:
     """tokens: of a shard; 0 for a corpus in memory."""
-    trainer = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": ITERATIONS, "threads": threads}
+    trainer = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": ITERATIONS, "threads": 1}
     sharded = {"@misc": "spacy_cascade.Sharded.v1", "tokens": tokens, "trainer": trainer}
     of_both = {"trainer": sharded if tokens else trainer}
     return cascade(of_both, of_both)
 
 
-def trained(tokens: int = 0, threads: int = 1, updates: int = 2) -> Language:
-    nlp = pipeline(tokens, threads)
+def trained(tokens: int = 0, updates: int = 2) -> Language:
+    nlp = pipeline(tokens)
     examples = sample_examples(nlp, n_docs=N_DOCS)
     nlp.initialize(lambda: examples)
     for _ in range(updates):
@@ -102,14 +102,6 @@ def test_the_weights_are_nearly_those_of_a_corpus_in_memory() -> None:
         assert n_shards(found) == [n, n]
         for one, other in zip(arrays(found), whole, strict=True):
             np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance / 100)
-
-
-def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With as many pieces of work as a large corpus has."""
-    monkeypatch.setattr(parallel, "_SMALLEST_PIECE", SMALL_PIECE)
-    one, two = (trained(tokens=300, threads=threads) for threads in (1, 2))
-    for found, wanted in zip(arrays(two), arrays(one), strict=True):
-        np.testing.assert_array_equal(found, wanted)
 
 
 def test_parts_of_a_corpus_are_collected_first() -> None:

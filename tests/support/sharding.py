@@ -1,12 +1,11 @@
-"""Kinds of components whose corpora are cut into shards, and pieces that make them many."""
+"""Kinds of components whose corpora are cut into shards, and sizes of these corpora."""
 
 from __future__ import annotations
 
 from typing import Any
 
-SMALL_PIECE = 64
-"""With pieces of so many entries, a few Docs have as many as a large corpus."""
 N_DOCS = 6
+N_STREAMED = 24
 SEGMENTS: dict[str, Any] = {
     "@architectures": "spacy_cascade.SemiMarkov.v1",
     "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},

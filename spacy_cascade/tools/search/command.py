@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +23,6 @@ from ...cli.output import (
     counted,
     percent,
     print_good,
-    print_info,
     print_warning,
     reports_errors,
     write_text,
@@ -34,8 +32,7 @@ from ...files import replace_file
 from ...parallel import available_cores
 
 if TYPE_CHECKING:
-    from .axes import Axis
-    from .searches import Search
+    from .quadrants import Axis
     from .trials import Trial
 
 TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
@@ -72,14 +69,12 @@ def tune_command(
     of TRAIN.
 
     OUTPUT gets best.cfg, the config with the best settings; trials.jsonl, all trials;
-    search.json, the searches; and with matplotlib, a picture of each search of two settings.
-    If a run is stopped, the same command continues it.
+    search.json, the searches. If a run is stopped, the same command continues it.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train.
     """
     from ...pipeline.progress import progress
     from ...workflows.jackknife import read_config
-    from . import quadrants
     from .searches import settings_text, tune
     from .trials import Archive, Task
 
@@ -87,7 +82,6 @@ def tune_command(
     paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
     task = Task(config, overrides, train, dev, folds, score)
     searches = _searches(config, {**overrides, **paths}, search, component)
-    searcher = partial(quadrants.search, rounds=rounds)
     output.mkdir(parents=True, exist_ok=True)
     with progress("Trials", unit=" trials") as bar:
 
@@ -97,7 +91,7 @@ def tune_command(
 
         try:
             chosen, made = tune(
-                task, searches, output / TRIALS, searcher=searcher,
+                task, searches, output / TRIALS, rounds=rounds,
                 processes=processes or available_cores(), done=done, tick=bar.refresh,
             )  # fmt: skip
         except KeyboardInterrupt:
@@ -110,7 +104,6 @@ def tune_command(
             raise typer.Exit(STOPPED) from None
     replace_file(output / BEST, read_config(config, {**overrides, **chosen}).to_bytes())
     write_text(output / REPORT, json.dumps([asdict(one) for one in made], indent=1) + "\n")
-    _draw(made, list(Archive(output / TRIALS, task.fingerprint())), output)
     best = percent(made[-1].found.score)
     print_good(f"{score} {best} with {settings_text(chosen)} -> {output / BEST}")
 
@@ -139,14 +132,3 @@ def _line(trial: "Trial") -> str:
     from .searches import settings_text
 
     return f"  {percent(trial.score):>6}  {settings_text(trial.settings)}  {trial.seconds:.0f} s"
-
-
-def _draw(made: "list[Search]", trials: "list[Trial]", output: Path) -> None:
-    from .pictures import draw
-
-    try:
-        for finished in made:
-            if len(finished.axes) == 2:
-                draw(finished, trials, output / f"{finished.name}.png")
-    except ImportError:
-        print_info('There are no pictures without matplotlib: pip install "spacy-cascade[viz]"')

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import ConfigError
 from ...workflows.jackknife import read_config
 from ..recipes.deciding import value_text
-from .axes import Axis, Found, Point, Searcher
+from .quadrants import Axis, Found, Point, search
 from .trials import Archive, Settings, Task, Trial, run_trials
 
 DEFAULTS = {"sigma": (0.02, 2.0, True), "kappa": (0.0, 8.0, False)}
@@ -72,17 +72,17 @@ def tune(
     searches: Mapping[str, Sequence[Axis]],
     archive_path: Path,
     *,
-    searcher: Searcher,
+    rounds: int,
     processes: int,
     done: Callable[[Trial], object],
     tick: Callable[[], object] = lambda: None,
 ) -> tuple[dict[str, float | int], list[Search]]:
     """The best settings of each search in turn; later searches use the results of earlier ones.
 
-    archive_path: file of trials, which may have those of an earlier run. searcher: must try the
-    same points again if it gets the same scores; this is how a stopped search continues.
-    processes: number of trials that run at the same time. done: called with each new trial.
-    tick: called about once a second while trials run.
+    archive_path: file of trials, which may have those of an earlier run: a stopped search asks for
+    the same points again, and goes on. rounds: the largest number of boxes to cut. processes:
+    number of trials that run at the same time. done: called with each new trial. tick: called about
+    once a second while trials run.
     Raises `ConfigError` for settings that are not in the config.
     """
     _check_names(task, searches)
@@ -95,7 +95,7 @@ def tune(
             settings = [{**chosen, **_settings(axes, point)} for point in points]
             return run_trials(task, settings, archive, processes, done, tick)
 
-        found = searcher(axes, scores_of)
+        found = search(axes, scores_of, rounds)
         chosen.update(_settings(axes, found.point))
         made.append(Search(name, axes, found))
     return chosen, made

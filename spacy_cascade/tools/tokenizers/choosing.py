@@ -1,8 +1,8 @@
 """Which tokenizer fits a corpus: measured on its tokens and on the entities that it can express."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import spacy
@@ -94,7 +94,24 @@ def best_tokenizer(
 
 def measure(section: Section, words: CorpusWords, nlp: Language) -> TokenizerMeasure:
     """Measure one tokenizer, given by its section of the config, on words of a corpus."""
-    return _measure(section, make_tokenizer(section, nlp), words)
+    tokenizer = make_tokenizer(section, nlp)
+    start = time.perf_counter()
+    found = {word: set(cuts) for word, cuts in cuts_of(tokenizer, words.splits).items()}
+    seconds = time.perf_counter() - start
+    both = of_corpus = of_tokenizer = 0
+    for word, splits in words.splits.items():
+        for cuts, n in splits.items():
+            both += n * len(found[word].intersection(cuts))
+            of_corpus += n * len(cuts)
+            of_tokenizer += n * len(found[word])
+    misaligned = sum(
+        not (edge.place in found[edge.word] or edge.place in (0, len(edge.word)))
+        or not (last.place in found[last.word] or last.place in (0, len(last.word)))
+        for edge, last in words.entities
+    )
+    precision = both / of_tokenizer if of_tokenizer else 1.0
+    recall = both / of_corpus if of_corpus else 1.0
+    return TokenizerMeasure(section, len(words.entities), misaligned, precision, recall, seconds)
 
 
 def make_tokenizer(section: Mapping[str, Any], nlp: Language) -> Tokenizer:
@@ -125,34 +142,6 @@ def _measure_fitted(
     found = measure(trial, rest if rest.splits else half, nlp)
     final = fit_rules(words, nlp, exceptions).section()
     # Counted on all entities, so that the numbers of candidates can be compared.
-    misaligned = round((1 - found.aligned) * len(words.entities))
-    return TokenizerMeasure(
-        final,
-        len(words.entities),
-        misaligned,
-        found.precision,
-        found.recall,
-        found.seconds,
-    )
-
-
-def _measure(
-    section: Section, tokenizer: Callable[[str], Doc], words: CorpusWords
-) -> TokenizerMeasure:
-    start = time.perf_counter()
-    found = {word: set(cuts) for word, cuts in cuts_of(tokenizer, words.splits).items()}
-    seconds = time.perf_counter() - start
-    both = of_corpus = of_tokenizer = 0
-    for word, splits in words.splits.items():
-        for cuts, n in splits.items():
-            both += n * len(found[word].intersection(cuts))
-            of_corpus += n * len(cuts)
-            of_tokenizer += n * len(found[word])
-    misaligned = sum(
-        not (edge.place in found[edge.word] or edge.place in (0, len(edge.word)))
-        or not (last.place in found[last.word] or last.place in (0, len(last.word)))
-        for edge, last in words.entities
-    )
-    precision = both / of_tokenizer if of_tokenizer else 1.0
-    recall = both / of_corpus if of_corpus else 1.0
-    return TokenizerMeasure(section, len(words.entities), misaligned, precision, recall, seconds)
+    n = len(words.entities)
+    misaligned = round((1 - found.aligned) * n)
+    return replace(found, tokenizer=final, entities=n, misaligned=misaligned)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import spacy
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
+from helpers import blank
 from spacy_cascade.tools.formats.contradictions import Piece, find_contradictions, pieces_of
 
 VOCAB = Vocab()
@@ -77,7 +77,7 @@ def test_pieces_of_docs_are_sentences_or_docs_that_are_annotated_as_a_whole() ->
         doc("Ada saw Rome . It fell .", (0, 1, "PER"), (2, 3, "LOC"), starts=(0, 4)),
         doc("It fell .", (0, 1, "LOC")),
         doc("It fell . Not yet", starts=(0, 3), missing=1),
-        spacy.blank("en").make_doc("Nobody annotated it"),
+        blank().make_doc("Nobody annotated it"),
     ]
     found = list(pieces_of(docs, "train"))
     assert found == [

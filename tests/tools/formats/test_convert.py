@@ -1,42 +1,31 @@
-"""`spacy cascade convert` as spaCy's own command line runs it."""
+"""`spacy cascade convert` of files of words, as spaCy's own command line runs it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from spacy.cli._util import app as spacy_app
-from typer.testing import CliRunner
 
+from commands import check_errors
 from commands import run_command as run
-from format_files import docs_in
-from spacy_cascade.cli import app
+from format_files import FILES, docs_in, entities_in, written
+from spacy_cascade.errors import CorpusError
+from spacy_cascade.tools.formats.tags import Scheme, scheme_named
 
 CORPUS = "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\nin IN I-PP O\n\nRome NNP I-NP I-LOC\nx X O -\n"
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    path = tmp_path / "in.conll"
-    path.write_text(CORPUS, encoding="utf-8")
-    return path
+    return written(tmp_path / "in.conll", CORPUS)
 
 
-def test_the_group_is_part_of_spacys_commands() -> None:
-    result = CliRunner().invoke(spacy_app, ["--help"])
-    assert "cascade" in result.stdout
-    assert "convert" in run("--help")[0]
-    assert CliRunner().invoke(app, ["convert", "--help"]).exit_code == 0
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "new" / "out.spacy"
 
 
-def test_help_tells_what_tags_mean() -> None:
-    text = " ".join(run("convert", "--help")[0].split())
-    for part in ["- or ? is not annotated", "ENT", "-DOCSTART-", "###MEDLINE:", "U+FFFD"]:
-        assert part in text
-
-
-def test_the_last_line_counts(source: Path, tmp_path: Path) -> None:
-    output = tmp_path / "new" / "out.spacy"
+def test_the_last_line_counts(source: Path, output: Path) -> None:
     stdout, stderr = run("convert", source, output)
     assert stderr == ""
     lines = stdout.splitlines()
@@ -45,13 +34,14 @@ def test_the_last_line_counts(source: Path, tmp_path: Path) -> None:
         f"1 word not annotated -> {output}"
     )
     assert "Tags read as iob1" in lines[0]
-    (doc,) = docs_in(output)
-    assert [(ent.text, ent.label_) for ent in doc.ents] == [("EU", "ORG"), ("Rome", "LOC")]
+    assert entities_in(output) == [("EU", "ORG"), ("Rome", "LOC")]
+    written(source, "".join(f"w B-L{n}\n" for n in range(12)))
+    assert "12 entities (L0 1, " in (said := run("convert", source, output)[0])
+    assert "L9 1, …)" in said
 
 
-def test_what_was_done_about_spaces_is_said(source: Path, tmp_path: Path) -> None:
-    output = tmp_path / "out.spacy"
-    source.write_text("A B-X\n- I-X\nB I-X\n( O\n-LRB- O\n) O\n\n" * 9, encoding="utf-8")
+def test_what_was_done_about_spaces_is_said(source: Path, output: Path) -> None:
+    written(source, "A B-X\n- I-X\nB I-X\n( O\n-LRB- O\n) O\n\n" * 9)
     stdout, _ = run("convert", source, output)
     assert "Spaces restored as in running text. The corpus splits words at - " in stdout
     assert "9 words stand for marks, such as -LRB-" in stdout
@@ -60,12 +50,11 @@ def test_what_was_done_about_spaces_is_said(source: Path, tmp_path: Path) -> Non
     stdout, _ = run("convert", source, output, "--spacing", "words")
     assert "paces" not in stdout
     assert docs_in(output)[0].has_unknown_spaces
-    source.write_text("play O\n##ing O\n", encoding="utf-8")
+    written(source, "play O\n##ing O\n")
     assert "Spaces are not restored: the words are pieces" in run("convert", source, output)[0]
 
 
-def test_line_breaks_are_counted(source: Path, tmp_path: Path) -> None:
-    output = tmp_path / "out.spacy"
+def test_line_breaks_are_counted(source: Path, output: Path) -> None:
     stdout, _ = run("convert", source, output, "--n-sents", 0)
     assert "Line breaks follow 1 sentence without a final mark" in stdout
     assert docs_in(output)[0].text == "EU in\nRome x"
@@ -73,38 +62,21 @@ def test_line_breaks_are_counted(source: Path, tmp_path: Path) -> None:
     assert docs_in(output)[0].text == "EU in Rome x"
 
 
-def test_spacing_follows_the_language(source: Path, tmp_path: Path) -> None:
-    source.write_text("zo O\n's O\n? O\n", encoding="utf-8")
-    for lang, text in (("en", "zo's?"), ("nl", "zo 's?"), ("fr", "zo 's ?")):
-        run("convert", source, tmp_path / "out.spacy", "--lang", lang)
-        assert docs_in(tmp_path / "out.spacy")[0].text == text
-
-
-def test_many_labels_are_cut_short(tmp_path: Path) -> None:
-    source = tmp_path / "in.txt"
-    source.write_text("".join(f"w B-L{n}\n" for n in range(12)), encoding="utf-8")
-    stdout, _ = run("convert", source, tmp_path / "out.spacy")
-    assert "12 entities (L0 1, " in stdout
-    assert "L9 1, …)" in stdout
-
-
-def test_options_reach_the_docs(source: Path, tmp_path: Path) -> None:
-    source.write_text("0\tRome\tNNP\tB-LOC\tB-NP\n\n0\tx\tNN\tO\tO\n", encoding="utf-8")
-    output = tmp_path / "out.spacy"
+def test_options_reach_the_docs(source: Path, output: Path) -> None:
+    written(source, "0\tRome\tNNP\tB-LOC\tB-NP\n0\t's\tPOS\tO\tO\n\n0\tx\tNN\tO\tO\n")
     options = "--word-column 1 --tag-column -2 --pos-column 2 --chunk-column 4 --scheme iob2"
-    more = "--separator tab --spans-key sc --chunks-key np --n-sents 1"
+    more = "--separator tab --spans-key sc --chunks-key np --n-sents 1 --lang nl"
     stdout, _ = run("convert", source, output, *options.split(), *more.split())
     assert "Tags read as" not in stdout
     first, second = docs_in(output)
-    assert [first[0].text, first[0].tag_] == ["Rome", "NNP"]
+    assert [first.text, first[0].tag_] == ["Rome 's", "NNP"]
     assert [span.label_ for span in first.spans["sc"]] == ["LOC"]
     assert [span.label_ for span in first.spans["np"]] == ["NP"]
     assert second.text.strip() == "x"
 
 
-def test_a_file_without_entities(source: Path, tmp_path: Path) -> None:
-    source.write_text("T\tNN\ncells\tNNS\n\nbind\tVBP\n", encoding="utf-8")
-    output = tmp_path / "out.spacy"
+def test_a_file_without_entities(source: Path, output: Path) -> None:
+    written(source, "T\tNN\ncells\tNNS\n\nbind\tVBP\n")
     stdout, _ = run("convert", source, output, "--no-entities", "--pos-column", 1)
     assert "Tags read as" not in stdout
     assert "3 words, 0 entities, 3 words not annotated" in stdout
@@ -115,45 +87,26 @@ def test_a_file_without_entities(source: Path, tmp_path: Path) -> None:
     assert not doc.has_annotation("ENT_IOB")
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "part"),
-    [
-        ("a O\nb X-foo\n", [], ":2: 'X-foo' is not a tag, in 'b X-foo'."),
-        ("a O\nb I-X\n", ["--scheme", "iob2"], "Use --scheme iob1"),
-        ("a O\nb O O\n", [], ":2: expected 2 columns as in line 1, but found 3, in 'b O O'."),
-        ("a O\n", ["--tag-column", "5"], "--tag-column"),
-        ("", [], "has no words"),
-    ],
-)
-def test_errors_are_one_line_on_stderr(
-    source: Path, tmp_path: Path, text: str, options: list[str], part: str
-) -> None:
-    source.write_text(text, encoding="utf-8")
-    stdout, stderr = run("convert", source, tmp_path / "o.spacy", *options, exit_code=1)
-    assert stdout == ""
-    assert stderr.count("\n") == 1
-    assert str(source) in stderr
-    assert part in stderr
-    assert not (tmp_path / "o.spacy").exists()
+def test_errors_are_one_line(source: Path, output: Path, tmp_path: Path) -> None:
+    bad, empty = (written(tmp_path / name, text) for name, text in
+                  (("bad", "a O\nb X-foo\n"), ("empty", "")))  # fmt: skip
+    check_errors(
+        lambda *arguments, exit_code: run("convert", *arguments, exit_code=exit_code),
+        ((bad, output), f"{bad}:2: 'X-foo' is not a tag, in 'b X-foo'."),
+        ((empty, output), f"{empty} has no words"),
+        ((source, output, "--tag-column", "5"), "--tag-column"),
+        ((tmp_path / "no", output), "does not exist"),
+        ((source, source / "o.spacy"), str(source)),
+        ((source, tmp_path / "out.txt"), "does not end in .spacy"),
+    )
+    assert not output.exists()
+    _, stderr = run("convert", source, output, "--spans-key", "\udcff", exit_code=2)
+    assert "--spans-key" in stderr
+    assert "It is not valid UTF-8" in stderr
 
 
-def test_errors_are_red(source: Path, tmp_path: Path) -> None:
-    arguments = ["convert", str(source), str(tmp_path / "out.txt")]
-    result = CliRunner().invoke(app, arguments, color=True)
-    assert result.exit_code == 1
-    assert result.stderr.startswith("\x1b[38;5;1m")
-
-
-def test_missing_input_and_unwritable_output(source: Path, tmp_path: Path) -> None:
-    assert "does not exist" in run("convert", tmp_path / "no", "o.spacy", exit_code=1)[1]
-    stderr = run("convert", source, source / "o.spacy", exit_code=1)[1]
-    assert stderr.count("\n") == 1
-    assert str(source) in stderr
-
-
-def test_bad_words_stop_or_are_replaced(source: Path, tmp_path: Path) -> None:
+def test_bad_words_stop_or_are_replaced(source: Path, output: Path) -> None:
     source.write_bytes(b"".join(b"x%d\xff\tO\n" % n for n in range(12)))
-    output = tmp_path / "out.spacy"
     _, stderr = run("convert", source, output, exit_code=1)
     assert "has words that spaCy cannot use: 12 in all" in stderr
     assert f"{source}:1: 'x0\\udcff' is not valid UTF-8" in stderr
@@ -165,19 +118,51 @@ def test_bad_words_stop_or_are_replaced(source: Path, tmp_path: Path) -> None:
     assert docs_in(output)[0][0].text == "x0\ufffd"
 
 
-def test_a_key_that_is_no_unicode_is_refused(source: Path, tmp_path: Path) -> None:
-    output = tmp_path / "a.spacy"
-    _, stderr = run("convert", source, output, "--spans-key", "\udcff", exit_code=2)
-    assert "--spans-key" in stderr
-    assert "It is not valid UTF-8" in stderr
-    assert not output.exists()
-
-
-def test_odd_characters_come_through(tmp_path: Path) -> None:
+def test_odd_characters_come_through(source: Path, output: Path) -> None:
     words = ["\x00", "a\u2028b", "a\xa0b", "\ufeffa", "\u200d", "a\rb", "\u202e", "a" * 10_000]
     lines = "".join(f"{word}\tO\r\n" for word in words)
-    source, output = tmp_path / "a.iob2", tmp_path / "a.spacy"
-    source.write_bytes(f"\ufeffSTAT5\tB-protein\r\n{lines}".encode())
+    written(source, f"\ufeffSTAT5\tB-protein\r\n{lines}")
     run("convert", source, output)
     (doc,) = docs_in(output)
     assert [token.text for token in doc] == ["STAT5", *words]
+
+
+@pytest.mark.parametrize("names", ["O,B-PER,I-PER,B-LOC", FILES / "tag_names.txt"])
+def test_numbers_of_tags_have_names(names: object, output: Path) -> None:
+    stdout, _ = run("convert", FILES / "tag_numbers.jsonl", output, "--tag-names", names)
+    assert "2 entities (PER 1, LOC 1)" in stdout
+    assert entities_in(output) == [("Ada Byron", "PER"), ("Paris", "LOC")]
+    error = run("convert", FILES / "tag_numbers.jsonl", output, exit_code=1)[1]
+    assert "--tag-names O,B-PER,I-PER" in error
+
+
+def test_a_scheme_has_many_names(source: Path, output: Path) -> None:
+    names = {"BIO": Scheme.IOB2, "bioes": Scheme.BILOU, "BILUO": Scheme.BILOU, "IOB1": Scheme.IOB1}
+    assert {name: scheme_named(name) for name in names} == names
+    with pytest.raises(CorpusError, match=r"no scheme 'x'. Choose one of: auto, iob1, iob2, bilou"):
+        scheme_named("x")
+    error = run("convert", source, output, "--scheme", "x", exit_code=2)[1]
+    assert "There is no scheme 'x'" in " ".join(error.replace("│", " ").split())
+
+
+def test_contradictions_are_in_sentences(source: Path, output: Path) -> None:
+    written(source, "Rome B-LOC\nfell O\n\nAda B-PER\n\nRome B-ORG\nfell O\n\nRome -\nfell O\n")
+    stdout, _ = run("convert", source, output)
+    assert f"One text is annotated in different ways: 'Rome fell' ({source}:1; {source}:6)." in (
+        stdout
+    )
+
+
+def test_bad_sentences_are_skipped_when_asked(source: Path, output: Path) -> None:
+    written(source, "Rome\tB-LOC\nfell\tO\n\nAda\tQ\n\nIt\tO\nwas\n\nRome\tB-LOC\n")
+    error = run("convert", source, output, exit_code=1)[1]
+    assert error.startswith("✘ 2 records or spans cannot be read.")
+    assert not output.exists()
+    stdout, stderr = run("convert", source, output, "--skip-bad")
+    assert f"{source}:4: 'Q' is not a tag" in stderr
+    assert f"{source}:7: expected 2 columns" in stderr
+    assert "Left out, because it cannot be read: 2 records" in stdout
+    assert entities_in(output) == [("Rome", "LOC")] * 2
+    written(source, "Ada\tQ\nIt\tB-X\n")
+    error = run("convert", source, output, "--skip-bad", exit_code=1)[1]
+    assert "has no sentence that can be read, so nothing is written" in error

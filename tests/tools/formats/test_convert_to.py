@@ -12,10 +12,12 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 
 from commands import run_command as run
-from format_files import FILES
-from helpers import SENTENCES, blank, trained_cascade
+from format_files import FILES, entities_in
+from helpers import SENTENCES, trained_cascade
 from spacy_cascade import save_pipeline
-from spacy_cascade.tools.formats.exchange.registry import formats
+from spacy_cascade.pipeline.spans.confidences import confidence_of
+from spacy_cascade.tools.formats.exchange.registry import format_named
+from spacy_cascade.tools.formats.placing import text_of
 
 TEXT = SENTENCES[0][0]
 
@@ -50,11 +52,11 @@ def exported(to: str, source: Path, folder: Path, *rest: object) -> Path:
 def test_scores_are_where_the_tool_has_them(
     nlp: Language, expected: list[tuple[int, int, str, float]], tmp_path: Path
 ) -> None:
-    source = tmp_path / "docs.spacy"
-    DocBin(docs=[nlp(TEXT)]).to_disk(source)
+    text = text_of(nlp(TEXT), confidence_of)
 
     def write(to: str) -> str:
-        path = exported(to, source, tmp_path)
+        path = tmp_path / to
+        format_named(to).write([text], path)
         return (path / "1.ann" if path.is_dir() else path).read_text(encoding="utf8")
 
     def spans(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
@@ -102,22 +104,17 @@ def test_the_names_of_documents_stay(model: Path, tmp_path: Path) -> None:
     assert output.read_text(encoding="utf8").startswith("101|t|IL-2 activates STAT5.\n101|a|In")
 
 
-@pytest.fixture(scope="module")
-def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("docs") / "docs.spacy"
-    run("convert", FILES / "bioc.xml", path)
-    return path
-
-
-@pytest.mark.parametrize("to", [name for name in formats() if name != "columns"])
-def test_every_format_is_made_of_docs(to: str, docs: Path, tmp_path: Path) -> None:
-    stdout = run("convert", docs, tmp_path / "file", "--to", to)[0]
-    assert "1 document, 5 entities, 0 of them with a score" in stdout
-    again = tmp_path / "again.spacy"
-    run("convert", tmp_path / "file", again, "--predictions")
-    (doc,) = DocBin().from_disk(again).get_docs(blank().vocab)
-    found = [span.text.replace(" ", "") for span in doc.ents]
-    assert found == ["IL-2", "STAT5", "Tcells", "NF-kappaB", "GATA-3"]
+def test_docs_go_to_a_format_and_back(
+    nlp: Language, expected: list[tuple[int, int, str, float]], tmp_path: Path
+) -> None:
+    source, again = tmp_path / "docs.spacy", tmp_path / "again.spacy"
+    DocBin(docs=[nlp(TEXT)]).to_disk(source)
+    n = len(expected)
+    for to in ("conllu", "pubtator"):
+        stdout = run("convert", source, tmp_path / to, "--to", to)[0]
+        assert f"1 document, {n} entities, {n} of them with a score" in stdout
+        run("convert", tmp_path / to, again)
+        assert entities_in(again) == [(TEXT[start:end], label) for start, end, label, _ in expected]
 
 
 def test_spans_of_several_parts_do_not_become_one(tmp_path: Path) -> None:
@@ -166,13 +163,6 @@ def test_labels_that_are_renamed_are_told(to: str, said: list[str], tmp_path: Pa
     assert [line[2:] for line in stdout.splitlines() if "The format" in line] == said
     written = run("convert", tmp_path / "out", tmp_path / "again", "--to", "prodigy")[0]
     assert "3 entities" in written
-
-
-def test_one_label_that_is_renamed(tmp_path: Path) -> None:
-    source = tmp_path / "in.jsonl"
-    source.write_text(json.dumps({"text": "a b", "label": [(0, 1, "T cell"), (2, 3, "T cell")]}))
-    stdout, _ = run("convert", source, tmp_path / "out", "--to", "brat")
-    assert stdout.count("'T cell' is written as 'T_cell'") == 1
 
 
 def test_records_that_cannot_be_read_are_skipped_when_asked(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import spacy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_cascade.tools.formats.placing import Misfit, Placed, place, text_of
@@ -55,26 +55,21 @@ def test_of_spans_that_overlap_the_longest_stays() -> None:
     assert [span.label_ for span in found.doc.spans["sc"]] == ["X", "Y", "Z"]
 
 
-def test_the_same_span_twice_is_one() -> None:
+def test_the_same_span_twice_is_one_without_white_space_at_its_ends() -> None:
     found = placed(mention(17, 24), mention(17, 24), mention(17, 24, found="T cells"))
     assert (len(found.doc.ents), found.lost) == (1, ())
-
-
-def test_white_space_at_the_ends_is_left_out() -> None:
     found = placed(mention(16, 24))
     assert [span.text for span in found.doc.ents] == ["T cells"]
     assert (found.trimmed, found.lost, unknown(found)) == (1, (), [])
 
 
-def test_a_partial_text_is_annotated_where_its_spans_are() -> None:
+def test_what_is_annotated_of_a_text() -> None:
     found = placed(mention(17, 24), is_partial=True)
     assert unknown(found) == ["The", "IL-2", "-", "induced"]
-
-
-def test_nothing_is_known_of_a_text_that_nobody_annotated() -> None:
     assert not placed(is_annotated=False).doc.has_annotation("ENT_IOB")
 
 
+@settings(max_examples=50)
 @given(st.text("ab \n\t", min_size=1, max_size=12), st.data())
 def test_words_of_the_file_keep_the_text(text: str, data: st.DataObject) -> None:
     """Whatever stands between the words, and even where words overlap."""

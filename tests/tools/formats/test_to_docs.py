@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import spacy
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
@@ -58,10 +57,9 @@ def through_bytes(doc: Doc) -> Doc:
 
 
 def converted(
-    output: Path, *sources: Path, n_sents: int = 10, spacing: Spacing = Spacing.NATURAL
+    output: Path, *sources: Path, spacing: Spacing = Spacing.NATURAL
 ) -> ConversionSummary:
-    options = ReadOptions(n_sents=n_sents)
-    documents = [one for source in sources for one in read_columns(source, options)]
+    documents = [one for source in sources for one in read_columns(source)]
     return write_documents(documents, output, spacing=spacing)
 
 
@@ -69,23 +67,20 @@ def spans(found: object) -> list[tuple[int, int, str]]:
     return [(span.start, span.end, span.label_) for span in found]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("word", ["", "\ud800", "caf\udce9"])
-def test_what_spacy_refuses_is_a_bad_word(word: str) -> None:
-    with pytest.raises(ValueError, match=r"E031|surrogates not allowed"):
-        Doc(Vocab(), words=["a", word])
+@pytest.mark.parametrize("word", ["", "\ud800", "caf\udce9", "\xa0", "\u3000", "\x85", "\x1c"])
+def test_bad_words_are_those_that_spacy_refuses_or_takes_for_whitespace(word: str) -> None:
     assert word_problem(word) is not None
-
-
-@pytest.mark.parametrize("word", ["\xa0", "\u3000", "\x85", "\x1c"])
-def test_what_spacy_takes_for_whitespace_is_a_bad_word(word: str) -> None:
-    doc = Doc(blank().vocab, words=["a", word])
-    assert [token.text for token in through_bytes(doc)] == ["a", word]
-    assert doc[1].is_space
-    assert word_problem(word) == "is only whitespace"
+    if word.isspace():
+        doc = Doc(blank().vocab, words=["a", word])
+        assert [token.text for token in through_bytes(doc)] == ["a", word]
+        assert doc[1].is_space
+    else:
+        with pytest.raises(ValueError, match=r"E031|surrogates not allowed"):
+            Doc(Vocab(), words=["a", word])
 
 
 @seed(0)
-@settings(deadline=None)
+@settings(max_examples=50)
 @given(words=st.lists(st.text(), min_size=1, max_size=8))
 def test_spacy_keeps_every_other_word(words: list[str]) -> None:
     kept = [word for word in words if word_problem(word) is None]
@@ -105,15 +100,12 @@ def test_all_annotation_is_there(change: object) -> None:
     assert spans(doc.spans["chunks"]) == [(0, 3, "NP")]
 
 
-def test_columns_not_read_leave_no_trace() -> None:
+def test_columns_not_read_leave_no_trace_and_empty_groups_are_there() -> None:
     doc = one_doc(Document((Sentence(("a", "b"), ()),)))
     assert not doc.has_annotation("TAG")
     assert dict(doc.spans) == {}
     assert [token.ent_iob_ for token in doc] == ["O", "O"]
     assert [token.is_sent_start for token in doc] == [True, False]
-
-
-def test_span_groups_are_there_even_if_empty() -> None:
     doc = through_bytes(one_doc(Document((Sentence(("a",), (), chunks=()),)), spans_key="sc"))
     assert spans(doc.spans["sc"]) == spans(doc.spans["chunks"]) == []
 
@@ -124,12 +116,9 @@ def test_two_kinds_of_spans_need_two_keys() -> None:
         one_doc(spans_key="chunks")
 
 
+@pytest.mark.filterwarnings("ignore:.*a phrase begins with I-")
 @seed(0)
-@settings(
-    deadline=None,
-    max_examples=50,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=50)
 @given(
     tags=st.lists(
         st.lists(st.sampled_from(["O", "-", "B-X", "I-X", "B-Y", "I-Y"]), min_size=1, max_size=6),
@@ -140,8 +129,7 @@ def test_two_kinds_of_spans_need_two_keys() -> None:
 def test_converted_entities_match_spacys_own_reading(tmp_path: Path, tags: list[list[str]]) -> None:
     rows = ["\n".join(f"w\t{tag}" for tag in sentence) for sentence in tags]
     source = written(tmp_path / "in.iob", "\n\n".join(rows))
-    converted(tmp_path / "out.spacy", source, n_sents=1)
-    docs = docs_in(tmp_path / "out.spacy")
+    docs = list(to_docs(read_columns(source, ReadOptions(n_sents=1)), Vocab()))
     assert len(docs) == len(tags)
     for doc, sentence in zip(docs, tags, strict=True):
         ents = ["" if tag == "-" else tag for tag in sentence]
@@ -157,8 +145,8 @@ def test_converted_entities_match_spacys_own_reading(tmp_path: Path, tags: list[
     [
         ("can't B-X\n(a)b I-X\n. O\n", Spacing.WORDS, "can't (a)b . ", ["can't", "(a)b", "."],
          ["B-X", "L-X", "O"]),
-        ("ca B-X\nn't I-X\n( O\na O\n) O\n. O\n", Spacing.NATURAL, "can't (a).",
-         ["ca", "n't", "(", "a", ")", "."], ["B-X", "L-X", "O", "O", "O", "O"]),
+        ("ca B-X\n, I-X\n( O\na O\n) O\n. O\n", Spacing.NATURAL, "ca, (a).",
+         ["ca", ",", "(", "a", ")", "."], ["B-X", "L-X", "O", "O", "O", "O"]),
     ],
 )  # fmt: skip
 def test_training_takes_words_or_tokenizes_text_of_natural_spacing(
@@ -166,7 +154,7 @@ def test_training_takes_words_or_tokenizes_text_of_natural_spacing(
 ) -> None:
     source = written(tmp_path / "in.txt", text)
     assert converted(tmp_path / "out.spacy", source, spacing=spacing).spacing == spacing
-    (example,) = Corpus(tmp_path / "out.spacy")(spacy.blank("en"))
+    (example,) = Corpus(tmp_path / "out.spacy")(blank())
     assert example.reference.text == reference
     assert example.reference.has_unknown_spaces == (spacing == Spacing.WORDS)
     assert [token.text for token in example.predicted] == tokens

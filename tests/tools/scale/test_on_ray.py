@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 import sys
 from types import SimpleNamespace
@@ -110,12 +109,6 @@ def test_it_trains_as_with_the_corpus_in_a_file(ray: Ray) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_cluster_that_there_is_is_joined(ray: Ray) -> None:
-    ray.is_on = True
-    begun()
-    assert ray.begun == []
-
-
 def test_features_that_a_shard_does_not_have_are_not_sent() -> None:
     (data, *_), weights = made_shards(), random_weights(made_shards()[0])
     features = design_of(data).unit_features
@@ -140,14 +133,7 @@ def test_an_actor_has_a_shard_of_its_own() -> None:
     np.testing.assert_array_equal(weights.features, before)
 
 
-def test_an_actor_that_is_gone_is_an_error_of_the_package(ray: Ray) -> None:
-    fit = begun()
-    ray.made[1].fails = "no more memory"
-    with pytest.raises(TrainingError, match=r"A worker of Ray failed: no more memory.*tokens"):
-        fit.step(None)
-
-
-def test_errors_of_the_package_are_those_of_an_actor(ray: Ray) -> None:
+def test_an_actor_that_fails_is_an_error_of_the_package(ray: Ray) -> None:
     fit = begun()
 
     def fail(*_: object) -> None:
@@ -156,16 +142,20 @@ def test_errors_of_the_package_are_those_of_an_actor(ray: Ray) -> None:
     ray.made[0].actor._losses[0].value_and_gradient = fail
     with pytest.raises(TrainingError, match="not finite"):
         fit.step(None)
+    ray.made[0].fails = "no more memory"
+    with pytest.raises(TrainingError, match=r"A worker of Ray failed: no more memory.*tokens"):
+        fit.step(None)
 
 
 @pytest.mark.parametrize("is_on", [True, False])
 def test_actors_end_with_their_fit(is_on: bool, ray: Ray) -> None:
-    """Unless Ray has ended before, and they with it."""
+    """Unless Ray has ended before, and they with it; a cluster that there is is joined."""
+    ray.is_on = is_on
     fit = begun()
+    assert len(ray.begun) == (not is_on)
     assert ray.killed == []
     ray.is_on = is_on
     del fit
-    gc.collect()
     assert ray.killed == (ray.made if is_on else [])
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from reference import design_of
 from shards import LENGTHS, LOSS, Source, added_up, made_shards, random_weights, results
+from spacy_cascade import parallel
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
 from spacy_cascade.parallel import Workers
@@ -28,8 +29,11 @@ def file_of(data: list[LabelledSequences]) -> CorpusFile:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_loss_is_that_of_shards_in_memory(threads: int) -> None:
-    """To the last bit, whatever the threads, as often as one asks."""
+def test_the_loss_is_that_of_shards_in_memory(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the last bit, whatever the threads, as often as one asks, with many pieces of work."""
+    monkeypatch.setattr(parallel, "_SMALLEST_PIECE", 8)
     data = made_shards()
     corpus = file_of(data)
     assert len(corpus) == len(data)

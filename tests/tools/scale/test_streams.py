@@ -12,34 +12,22 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 from spacy.training.initialize import init_nlp
 
-from helpers import SENTENCES, blank, cascade, make_example, make_examples, sample_docs, weights
+from helpers import SENTENCES, cascade, make_example, make_examples, weights
+from sharding import N_STREAMED
 from spacy_cascade import ConfigError
 from spacy_cascade.pipeline import corpus, learning
 from trainings import run_training, training_config
 
 NAMES = ("cascade_segmenter", "cascade_classifier")
-N_DOCS, N_FILES = 24, 4
 QUICK = {
     "training__max_steps": 12, "training__eval_frequency": 6, "training__batcher__size": 300,
     "components__cascade_segmenter__model__min_count": 1,
     "components__cascade_classifier__model__min_count": 1,
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of `.spacy` files, `train.spacy`, and one file `dev.spacy`."""
-    folder = tmp_path_factory.mktemp("stream")
-    docs = sample_docs(blank().vocab, "train", N_DOCS)
-    (folder / "train.spacy").mkdir()
-    for number in range(N_FILES):
-        DocBin(docs=docs[number::N_FILES]).to_disk(folder / f"train.spacy/{number}.spacy")
-    DocBin(docs=sample_docs(blank().vocab, "dev", 2)).to_disk(folder / "dev.spacy")
-    return folder
 
 
 class Watched:
@@ -86,22 +74,24 @@ def test_a_stream_is_trained_on_and_not_held(
     config = training_config("stream", corpora, **QUICK)
     watched = watch_readers(config, monkeypatch)
     run_training(config, tmp_path)
-    assert sum(each.n_read for each in watched) > 3 * N_DOCS
+    assert sum(each.n_read for each in watched) > 3 * N_STREAMED
     # Those of one batch, and what spaCy's loop and a reader have in hand.
-    assert 0 < max(each.most for each in watched) < N_DOCS / 2
+    assert 0 < max(each.most for each in watched) < N_STREAMED / 2
     nlp = spacy.load(tmp_path / "model-last")
     assert nlp.meta["performance"]["ents_f"] > 0.2
 
 
+@pytest.mark.usefixtures("quick_english")
 def test_the_weights_are_those_of_the_same_batches(corpora: Path, tmp_path: Path) -> None:
-    config = training_config("stream", corpora, **QUICK)
+    n_steps = 6
+    config = training_config("stream", corpora, **{**QUICK, "training__max_steps": n_steps})
     run_training(config, tmp_path)
     nlp = init_nlp(config)
-    assert [nlp.get_pipe(name).n_examples for name in NAMES] == [N_DOCS] * 2
+    assert [nlp.get_pipe(name).n_examples for name in NAMES] == [N_STREAMED] * 2
     examples = list(Corpus(corpora / "train.spacy")(nlp))
     batcher = spacy.util.registry.resolve({"batcher": config["training"]["batcher"]})["batcher"]
     batches = [batch for _ in range(9) for batch in batcher(examples)]
-    for batch in batches[: QUICK["training__max_steps"] + 1]:  # spaCy makes one more
+    for batch in batches[: n_steps + 1]:  # spaCy makes one more
         nlp.update(sorted(batch, key=lambda example: len(example.predicted)))
     nlp.to_disk(tmp_path / "twin")
     last, twin = (spacy.load(tmp_path / model) for model in ("model-last", "twin"))

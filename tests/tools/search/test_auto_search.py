@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens import DocBin
 from spacy.training import Corpus
+from thinc.api import Config
 
-from helpers import SENTENCES, blank, gold_doc
 from spacy_cascade import ConfigError
 from spacy_cascade.tools.recipes import Choices, make_config
 from spacy_cascade.tools.recipes.deciding import Variant
@@ -43,14 +43,6 @@ class Told:
 
     def _tick(self) -> None:
         self.ticks += 1
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    vocab = blank().vocab
-    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
-    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
-    return tmp_path / "train.spacy"
 
 
 def make(corpus: Path, folder: Path, variants: Sequence[Variant], **settings: object) -> AutoSearch:
@@ -96,16 +88,6 @@ def test_a_planted_setting_is_found_and_its_pipeline_kept(corpus: Path, tmp_path
 
 
 @pytest.mark.slow(kind="searches")
-def test_folds_are_scored_without_a_dev_corpus(corpus: Path, tmp_path: Path) -> None:
-    search = make(corpus, tmp_path / "out", [], dev=None, folds=2, trainings=1)
-    found = search.run(Told().reports())
-    assert found.best is not None
-    assert len(found.best.parts) == 2
-    assert len(found.best.outcomes) == len(SENTENCES)
-    assert search.pipeline.exists()
-
-
-@pytest.mark.slow(kind="searches")
 def test_a_best_pipeline_that_is_lost_is_trained_again(corpus: Path, tmp_path: Path) -> None:
     search = make(corpus, tmp_path / "out", [EVERY])
     found = search.run(Told().reports())
@@ -118,14 +100,13 @@ def test_a_best_pipeline_that_is_lost_is_trained_again(corpus: Path, tmp_path: P
     assert f1(search.pipeline, corpus) == 1.0
 
 
-def test_trainings_at_the_same_time(corpus: Path, tmp_path: Path) -> None:
+def test_trainings_at_the_same_time(tmp_path: Path) -> None:
     """At most half of them, so that the second half can build on the first."""
-    sizes = {
-        (trainings, processes): make(
-            corpus, tmp_path, [], trainings=trainings, processes=processes
-        ).at_once
+    search = AutoSearch(Config(), [], BY_CORPUS, tmp_path, None, tmp_path)
+    sizes = [
+        replace(search, trainings=trainings, processes=processes).at_once
         for trainings, processes in ((5, 1), (5, 2), (5, 8), (1, 8), (8, 8))
-    }
-    assert list(sizes.values()) == [1, 2, 3, 1, 4]
+    ]
+    assert sizes == [1, 2, 3, 1, 4]
     with pytest.raises(ConfigError, match="1 training or more, not 0"):
-        make(corpus, tmp_path, [], trainings=0)
+        replace(search, trainings=0)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_cascade import ConfigError
-from spacy_cascade.tools.search.axes import Axis, Point
-from spacy_cascade.tools.search.quadrants import quadrants, search
+from spacy_cascade.tools.search.quadrants import Axis, Point, quadrants, search
 
 SIGMA, KAPPA = Axis("sigma", 0.01, 1.0, is_log=True), Axis("kappa", 0.0, 8.0)
 
 
+@settings(max_examples=50)
 @given(st.floats(0.011, 0.99), st.floats(0.1, 7.9))
 def test_it_closes_in_on_the_optimum(sigma: float, kappa: float) -> None:
     """Each kept quadrant has the optimum of a function that falls off alike in all directions."""

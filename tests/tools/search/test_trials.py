@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from spacy.tokens import DocBin
 
-from helpers import PROJECT, SENTENCES, blank, gold_doc
+from helpers import PROJECT
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.tools.search import trials as module
-from spacy_cascade.tools.search.axes import Axis
-from spacy_cascade.tools.search.quadrants import search
+from spacy_cascade.tools.search.quadrants import Axis
 from spacy_cascade.tools.search.searches import default_searches, read_axis, tune
 from spacy_cascade.tools.search.trials import Archive, Task, Trial, run_trial
 from spacy_cascade.workflows.jackknife import read_config
@@ -28,18 +26,11 @@ OVERRIDES = {
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    vocab = blank().vocab
-    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
-    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
-    return tmp_path / "train.spacy"
-
-
-@pytest.fixture
 def task(corpus: Path) -> Task:
     return Task(PROJECT / "configs/memb.cfg", OVERRIDES, corpus, corpus, 3, "ents_f")
 
 
+@pytest.mark.slow(kind="searches")
 def test_a_trial_trains_and_scores(task: Task) -> None:
     trial = run_trial(task, {SIGMA: 1.0})
     assert trial.settings == {SIGMA: 1.0}
@@ -50,19 +41,19 @@ def test_a_trial_trains_and_scores(task: Task) -> None:
 
 @pytest.mark.slow(kind="searches")
 def test_folds_are_scored_by_what_has_not_seen_them(task: Task) -> None:
-    folded = Task(task.config, OVERRIDES, task.train, None, 3, "segments_f")
+    folded = replace(task, dev=None, score="segments_f")
     trial = run_trial(folded, {SIGMA: 1.0})
     assert len(trial.parts) == 3
     assert trial.score == pytest.approx(sum(trial.parts) / 3)
     assert trial.score < 1.0
 
 
+@pytest.mark.usefixtures("quick_english")
 def test_settings_and_scores_that_are_not_there(task: Task) -> None:
-    other = Task(task.config, OVERRIDES, task.train, task.dev, 3, "dep_las")
     with pytest.raises(TrainingError, match=r"no score 'dep_las'. Choose .*ents_f"):
-        run_trial(other, {})
+        run_trial(replace(task, score="dep_las"), {})
     with pytest.raises(ConfigError, match="too few for 30 folds"):
-        run_trial(Task(task.config, OVERRIDES, task.train, None, 30, "ents_f"), {})
+        run_trial(replace(task, dev=None, folds=30), {})
 
 
 def test_the_archive_knows_its_trials_again(tmp_path: Path) -> None:
@@ -85,16 +76,14 @@ def test_the_archive_knows_its_trials_again(tmp_path: Path) -> None:
         Archive(path, "one")
 
 
-def test_the_task_is_known_by_all_that_counts(task: Task, corpus: Path) -> None:
+def test_the_task_is_known_by_all_that_counts(task: Task) -> None:
+    folded = replace(task, dev=None)
     others = [
-        Task(task.config, {}, corpus, corpus, 3, "ents_f"),
-        Task(task.config, OVERRIDES, corpus, None, 3, "ents_f"),
-        Task(task.config, OVERRIDES, corpus, None, 4, "ents_f"),
-        Task(task.config, OVERRIDES, corpus, corpus, 3, "ents_p"),
-        Task(PROJECT / "configs/ocr.cfg", OVERRIDES, corpus, corpus, 3, "ents_f"),
-    ]
+        replace(task, overrides={}), folded, replace(folded, folds=4),
+        replace(task, score="ents_p"), replace(task, config=PROJECT / "configs/ocr.cfg"),
+    ]  # fmt: skip
     assert len({t.fingerprint() for t in (task, *others)}) == 6
-    same = Task(task.config, dict(OVERRIDES), corpus, corpus, 9, "ents_f")
+    same = replace(task, overrides=dict(OVERRIDES), folds=9)
     assert same.fingerprint() == task.fingerprint()
 
 
@@ -124,7 +113,7 @@ def test_a_stopped_search_goes_on(
     axes = {"s": [Axis(SIGMA, 0.05, 1.0)]}
     monkeypatch.setattr(searches, "run_trials", Pool.run_trials)
     Pool.runs, Pool.most = [], 3
-    settings = {"searcher": partial(search, rounds=5), "processes": 1, "done": lambda trial: None}
+    settings = {"rounds": 5, "processes": 1, "done": lambda trial: None}
     with pytest.raises(KeyboardInterrupt):
         tune(task, axes, tmp_path / "t.jsonl", **settings)
     assert len(Pool.runs) == 3
@@ -135,18 +124,6 @@ def test_a_stopped_search_goes_on(
     assert chosen[SIGMA] == finished.found.point[0]
 
 
-def test_what_is_searched_by_default() -> None:
-    searches = default_searches(read_config(MEMB))
-    assert list(searches) == ["cascade_segmenter", "cascade_classifier"]
-    assert [axis.name.rpartition(".")[2] for axis in searches["cascade_classifier"]] == [
-        "sigma",
-        "kappa",
-    ]
-    assert [
-        len(axes) for axes in default_searches(read_config(PROJECT / "configs/ocr.cfg")).values()
-    ] == [1, 1]
-
-
 @pytest.mark.parametrize(
     ("component", "names"),
     [
@@ -155,15 +132,11 @@ def test_what_is_searched_by_default() -> None:
         ({"loss": {"kappa": 1.0}, "penalty": None}, ["loss.kappa"]),
     ],
 )
-def test_sigma_and_kappa_are_found_in_any_block(component: dict, names: list[str]) -> None:
+def test_sigma_and_kappa_are_searched_in_any_block(component: dict, names: list[str]) -> None:
     config = {"nlp": {"pipeline": ["tok2vec", "x"]}, "components": {"x": component, "tok2vec": {}}}
-    axes = default_searches(config)["x"]
-    assert [axis.name for axis in axes] == [f"components.x.{name}" for name in names]
-    assert {axis.name.split(".")[-1]: (axis.low, axis.high, axis.is_log) for axis in axes} == {
-        name: bounds
-        for name, bounds in {"sigma": (0.02, 2.0, True), "kappa": (0.0, 8.0, False)}.items()
-        if any(found.endswith(name) for found in names)
-    }
+    bounds = {"sigma": (0.02, 2.0, True), "kappa": (0.0, 8.0, False)}
+    expected = [Axis(f"components.x.{name}", *bounds[name.split(".")[1]]) for name in names]
+    assert default_searches(config) == {"x": expected}
 
 
 def test_without_sigma_and_kappa() -> None:
@@ -192,11 +165,9 @@ def test_ranges_that_make_no_sense(text: str) -> None:
 
 def test_names_that_are_no_numbers(task: Task, tmp_path: Path) -> None:
     for name in ("components.nobody.x", "training.batcher", "components.cascade_segmenter.typed"):
+        searches = {"s": [Axis(name, 0.0, 1.0)]}
         with pytest.raises(ConfigError, match="is not a number in"):
-            tune(
-                task, {"s": [Axis(name, 0.0, 1.0)]}, tmp_path / "t", processes=1, done=print,
-                searcher=partial(search, rounds=1),
-            )  # fmt: skip
+            tune(task, searches, tmp_path / "t", rounds=1, processes=1, done=print)
 
 
 def test_a_number_of_processes(task: Task, tmp_path: Path) -> None:

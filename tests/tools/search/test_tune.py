@@ -13,11 +13,10 @@ from functools import partial, reduce
 from pathlib import Path
 
 import pytest
-from spacy.tokens import DocBin
 from spacy.util import load_config
 
 from commands import check_errors, run_command
-from helpers import PROJECT, SENTENCES, blank, gold_doc, take_interrupts
+from helpers import PROJECT, take_interrupts
 from spacy_cascade.tools.search.searches import default_searches
 from spacy_cascade.workflows.jackknife import read_config
 
@@ -28,14 +27,6 @@ SETTINGS = (
 )  # fmt: skip
 SEARCHES = default_searches(read_config(CONFIG))
 SIGMA, KAPPA = (axis.name for axis in SEARCHES["cascade_segmenter"])
-
-
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    vocab = blank().vocab
-    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
-    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
-    return tmp_path / "train.spacy"
 
 
 run = partial(run_command, "tune")
@@ -71,21 +62,6 @@ def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path
     again, _ = run(*arguments)
     assert " s\n" not in again
     assert (output / "trials.jsonl").read_text() == lines
-
-
-@pytest.mark.slow(kind="commands")
-def test_it_tunes_a_semi_markov_segmenter(corpus: Path, tmp_path: Path) -> None:
-    config, output = PROJECT / "configs/semi.cfg", tmp_path / "found"
-    least = "components.cascade_segmenter.model.segment_min_count"
-    run(
-        config, corpus, output, "--dev", corpus, "--processes", 1, "--rounds", 1,
-        "--search", f"{SIGMA}=0.0001..1:log", "--search", f"{least}=1..3", *SETTINGS,
-    )  # fmt: skip
-    best = load_config(output / "best.cfg")["components"]["cascade_segmenter"]
-    assert best["model"]["@architectures"] == "spacy_cascade.SemiMarkov.v1"
-    assert best["penalty"]["sigma"] > 0.01
-    assert all(1 <= trial["settings"].get(least, 2) <= 3 for trial in read_trials(output))
-    assert max(trial["score"] for trial in read_trials(output)) == 1.0
 
 
 @pytest.mark.slow(kind="commands")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 import spacy
+from spacy.lang.en import English
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 from thinc.api import Config
 
+from helpers import blank
 from spacy_cascade.tools.formats.placing import Misfit
 from spacy_cascade.tools.tokenizers.choosing import (
     best_tokenizer,
@@ -18,7 +20,7 @@ from spacy_cascade.tools.tokenizers.choosing import (
 from spacy_cascade.tools.tokenizers.corpus_words import cuts_of, pieces_of, read_words
 from spacy_cascade.tools.tokenizers.lost_spans import CUTS, Lost, keep_lost
 
-NLP = spacy.blank("en")
+NLP = blank()
 SPACY = {"@tokenizers": "spacy.Tokenizer.v1"}
 PUNCTUATION = {"@tokenizers": "spacy_cascade.PunctuationTokenizer.v1"}
 SPACE = {"@tokenizers": "spacy_cascade.SpaceTokenizer.v1"}
@@ -39,6 +41,13 @@ def gold(text: str, *entities: str) -> Doc:
 SPLIT = [gold("the NF|-|kappa B|/|Rel binds 1|.|5 (|IL|-|2|)|.", "NF", "IL-2")] * 6
 WHOLE = [gold("the NF-kappa B/Rel binds 1.5 (|IL-2|)|.", "NF-kappa B/Rel", "IL-2")] * 6
 PENN = [gold("Mr. A|'s dog is|n't in U.S. (|yes|)|, St. Louis|.", "A", "St. Louis", "U.S.")] * 6
+EXCEPTIONS = ("Mr.", "isn't", "St.")
+CORPORA = {
+    "split": (SPLIT, {"spacy_cascade.PunctuationTokenizer.v1"}),
+    "whole": (WHOLE, {"spacy_cascade.WholeNamesTokenizer.v1", "spacy_cascade.RuleTokenizer.v1"}),
+    "Penn": (PENN, {"spacy_cascade.RuleTokenizer.v1", "spacy.Tokenizer.v1"}),
+}
+"""Docs, and the tokenizers that may fit them best."""
 
 
 def test_words_and_their_tokens() -> None:
@@ -49,14 +58,16 @@ def test_words_and_their_tokens() -> None:
 
 
 def test_places_are_those_of_the_tokens() -> None:
-    tokenizer = make_tokenizer(SPACY, NLP)
+    tokenizer = make_tokenizer(SPACY, spacy.blank("en"))
     found = cuts_of(tokenizer, ["can't", "(a).", "b", "a\xa0b"])
     assert found == {"can't": (2,), "(a).": (1, 2, 3), "b": (), "a\xa0b": (1, 2)}
     assert cuts_of(tokenizer, []) == {}
 
 
-def test_line_breaks_separate_words() -> None:
-    doc = Doc(NLP.vocab, words=["a", "\n", "b", ".", "  ", "c"], spaces=[False] * 6)
+@pytest.mark.parametrize("vocab", [NLP.vocab, Vocab()])
+def test_line_breaks_separate_words(vocab: Vocab) -> None:
+    """In a vocabulary without a language `token.is_space` is false for a line break, too."""
+    doc = Doc(vocab, words=["a", "\n", "b", ".", "  ", "c"], spaces=[False] * 6)
     assert read_words([doc]).splits == {"a": {(): 1}, "b.": {(1,): 1}, "c": {(): 1}}
 
 
@@ -72,36 +83,29 @@ def test_what_is_measured() -> None:
     assert over.precision == pytest.approx(3 / 11)
 
 
-@pytest.mark.parametrize(
-    ("docs", "best"),
-    [
-        (SPLIT, {"spacy_cascade.PunctuationTokenizer.v1"}),
-        (WHOLE, {"spacy_cascade.WholeNamesTokenizer.v1", "spacy_cascade.RuleTokenizer.v1"}),
-        (PENN, {"spacy_cascade.RuleTokenizer.v1", "spacy.Tokenizer.v1"}),
-    ],
-)
-def test_the_best_one_fits_the_corpus(docs: list[Doc], best: set[str]) -> None:
-    found = best_tokenizer(docs, "en")
+@pytest.mark.parametrize("name", CORPORA)
+def test_the_best_one_fits_the_corpus(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules that are fitted find the tokens of the corpus again, as they come from a config."""
+    docs, best = CORPORA[name]
+    exceptions = {text: English.Defaults.tokenizer_exceptions[text] for text in EXCEPTIONS}
+    monkeypatch.setattr(English.Defaults, "tokenizer_exceptions", exceptions)  # the others are slow
+    nlp = spacy.blank("en") if name == "Penn" else NLP
+    found = best_tokenizer(docs, nlp.lang)
     assert found[0].name in best
     assert found[0].aligned == 1.0
     assert [f.score for f in found] == sorted((f.score for f in found), reverse=True)
-
-
-@pytest.mark.parametrize("docs", [SPLIT, WHOLE, PENN])
-def test_fitted_rules_find_the_tokens_of_the_corpus_again(docs: list[Doc]) -> None:
-    fitted = [f for f in best_tokenizer(docs, "en") if f.name.endswith("RuleTokenizer.v1")]
+    fitted = [f for f in found if f.name.endswith("RuleTokenizer.v1")]
     assert len(fitted) == 2
-    for found in fitted:
-        # As it comes from a config file.
-        section = Config().from_str(Config({"t": found.tokenizer}).to_str())["t"]
-        tokenizer = make_tokenizer(section, NLP)
+    for one in fitted:
+        section = Config().from_str(Config({"t": one.tokenizer}).to_str())["t"]
+        tokenizer = make_tokenizer(section, nlp)
         assert [t.text for t in tokenizer(docs[0].text)] == [t.text for t in docs[0]]
 
 
 def test_rules_are_not_those_of_the_part_that_measures() -> None:
     """Half of the Docs cannot show that the other half splits at slashes."""
     other = gold("a|/|b c|/|d", "a", "d")
-    found = best_tokenizer([gold("a b", "a"), other] * 4, "en")
+    found = best_tokenizer([gold("a b", "a"), other] * 4, "xx")
     fitted = max((f for f in found if f.name.endswith("RuleTokenizer.v1")), key=lambda f: f.score)
     assert fitted.misaligned > 0
     assert "/" in fitted.tokenizer["split_inside"]
@@ -109,7 +113,7 @@ def test_rules_are_not_those_of_the_part_that_measures() -> None:
 
 def test_dollar_signs_survive_a_config() -> None:
     docs = [gold("US$|5 and A$|5", "5")] * 6
-    for found in best_tokenizer(docs, "en"):
+    for found in best_tokenizer(docs, "xx"):
         text = Config({"nlp": {"tokenizer": found.tokenizer}}).to_str()
         again = Config().from_str(Config().from_str(text).to_str())
         assert again["nlp"]["tokenizer"] == found.tokenizer
@@ -117,16 +121,16 @@ def test_dollar_signs_survive_a_config() -> None:
 
 def test_docs_without_known_spaces_say_nothing() -> None:
     unknown = Doc(NLP.vocab, words=["a", "."])
-    assert best_tokenizer([unknown], "en") == []
-    assert best_tokenizer([], "en") == []
-    assert len(best_tokenizer([unknown, *SPLIT], "en")) > 4
+    assert best_tokenizer([unknown], "xx") == []
+    assert best_tokenizer([], "xx") == []
+    assert len(best_tokenizer([unknown, *SPLIT], "xx")) > 4
 
 
-@pytest.mark.parametrize("text", ["a", ".", '"', "-|-|-", "...", "a b", "'|a"])
+@pytest.mark.parametrize("text", [".", "-|-|-", "a b", "'|a"])
 def test_odd_corpora_are_measured(text: str) -> None:
-    found = best_tokenizer([gold(text)], "xx")
-    assert all(0 <= f.score <= 1.05 for f in found)
-    assert all(f.aligned == 1.0 for f in found)
+    for found in best_tokenizer([gold(text)], "xx"):
+        assert found.aligned == 1.0
+        assert 0 <= found.score <= 1.05
 
 
 def test_a_limit_takes_docs_from_all_over_the_corpus() -> None:
@@ -135,31 +139,21 @@ def test_a_limit_takes_docs_from_all_over_the_corpus() -> None:
     assert measure_tokenizer(SPACY, docs, NLP).entities == 100
 
 
-def test_line_breaks_are_not_in_words_of_a_vocabulary_without_a_language() -> None:
-    """There `token.is_space` is false for a line break, too."""
-    words = ["T", "-", "cells", "\n", "T", "-", "cells"]
-    doc = Doc(Vocab(), words=words, spaces=[False] * len(words))
-    assert dict(read_words([doc]).splits) == {"T-cells": {(1, 2): 2}}
-
-
 def test_spans_that_were_lost_count_as_entities() -> None:
     """`convert` made no entities of them, so that the tokens of the corpus say nothing of them."""
+    assert Misfit.CUTS.value == CUTS
     docs = [gold("the IL-2_mut binds IL-2 x", "IL-2 x") for _ in range(6)]
-    assert best_tokenizer(docs, "en")[0].misaligned == 0
+    assert best_tokenizer(docs, "xx")[0].misaligned == 0
     for doc in docs:
         keep_lost(doc, [Lost(4, 8, "X", CUTS), Lost(0, 3, "X", Misfit.DIFFERS.value)])
     words = read_words(docs)
     assert words.splits["IL-2_mut"] == {(4,): 6}
     assert len(words.entities) == 12
     assert measure(SPACY, words, NLP).misaligned == 6
-    best = best_tokenizer(docs, "en")[0]
+    best = best_tokenizer(docs, "xx")[0]
     assert (best.entities, best.misaligned) == (12, 0)
     made = make_tokenizer(best.tokenizer, NLP)("the IL-2_mut binds IL-2 x")
     assert made.char_span(4, 8) is not None
-
-
-def test_the_reason_is_the_one_that_placing_gives() -> None:
-    assert Misfit.CUTS.value == CUTS
 
 
 def test_the_tokenizer_of_the_language_is_measured() -> None:

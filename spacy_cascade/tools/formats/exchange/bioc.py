@@ -27,6 +27,8 @@ from .source import Row, Source
 
 _COLLECTIONS = ("documents", "PubTator3")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FAIL = object()
+"""The key under which an object of XML has what raises errors that name its line."""
 _DOCTYPE = '<!DOCTYPE collection SYSTEM "BioC.dtd">'
 
 
@@ -50,21 +52,23 @@ class BiocJson(TextFormat):
         write_value(path, {**head, "documents": documents})
 
 
-def _documents(row: Row) -> Iterator[tuple[dict[str, Any], Row]]:
-    if "passages" in row.value:
-        yield row.value, row
-        return
-    if not {*_COLLECTIONS} & row.value.keys():
-        row.fail("there are no documents", "Give a collection or a document of BioC")
-    for name in _COLLECTIONS:
-        for document in _objects(row.value, name, row.fail):
-            yield document, row
+_Placed = tuple[dict[Any, Any], str, Fail]
+"""A document in the form of JSON, its file and line, and what raises errors about it."""
 
 
-def _records(placed: tuple[dict[str, Any], Row], gaps: Gaps, on_bad: OnBad) -> Iterator[Record]:
-    document, row = placed
-    name = str(_field(document, "id", row.fail))
-    fail: Fail = partial(_fail_in, row, name)
+def _documents(row: Row) -> Iterator[_Placed]:
+    found = [row.value]
+    if "passages" not in row.value:
+        if not {*_COLLECTIONS} & row.value.keys():
+            row.fail("there are no documents", "Give a collection or a document of BioC")
+        found = [one for name in _COLLECTIONS for one in _objects(row.value, name, row.fail)]
+    for value in found:
+        yield value, row.where, partial(_fail_in, row, value.get("id"))
+
+
+def _records(placed: _Placed, gaps: Gaps, on_bad: OnBad) -> Iterator[Record]:
+    document, where, fail = placed
+    name = str(_field(document, "id", fail))
     _field(document, "passages", fail)
     parts = Parts(on_bad)
     _add(parts, document, None, (), fail)
@@ -72,37 +76,39 @@ def _records(placed: tuple[dict[str, Any], Row], gaps: Gaps, on_bad: OnBad) -> I
         sentences = _objects(passage, "sentences", fail)
         first, has_text = len(parts.passages), bool(passage.get("text"))
         for piece in [passage] if has_text else sentences:
-            parts.passages.append(Passage(_field(piece, "offset", fail), piece.get("text"), fail))
+            own = piece.get(_FAIL, fail)
+            parts.passages.append(Passage(_field(piece, "offset", own), piece.get("text"), own))
         origin = passage.get("offset")
         within = first if len(parts.passages) > first else None
         _add(parts, passage, within, (origin,), fail)
         for number, sentence in enumerate(sentences):
             within = first if has_text else first + number
             _add(parts, sentence, within, (sentence.get("offset"), origin), fail)
-    yield from records_of(name, row.where, parts, gaps)
+    yield from records_of(name, where, parts, gaps)
 
 
 def _add(
-    parts: Parts, holder: dict[str, Any], within: int | None, origins: tuple[Any, ...], fail: Fail
+    parts: Parts, holder: dict[Any, Any], within: int | None, origins: tuple[Any, ...], fail: Fail
 ) -> None:
     """Add the annotations and relations of a document, passage or sentence."""
     parts.n_relations += len(_objects(holder, "relations", fail))
 
-    def made(annotation: dict[str, Any]) -> Iterator[Annotation]:
+    def made(annotation: dict[Any, Any]) -> Iterator[Annotation]:
+        own = annotation.get(_FAIL, fail)
         locations = [
-            (_field(location, "offset", fail), _field(location, "length", fail))
-            for location in _objects(annotation, "locations", fail)
+            (_field(location, "offset", own), _field(location, "length", own))
+            for location in _objects(annotation, "locations", own)
         ]
-        label = _field(_field(annotation, "infons", fail), "type", fail)
+        label = _field(_field(annotation, "infons", own), "type", own)
         found = str(annotation.get("text") or "")
-        yield Annotation(label, locations, found, fail, within, origins)
+        yield Annotation(label, locations, found, own, within, origins)
 
     found, n_bad = each_counted(_objects(holder, "annotations", fail), made, parts.on_bad)
     parts.annotations += found
     parts.n_bad += n_bad
 
 
-def _objects(value: dict[str, Any], name: str, fail: Fail) -> list[dict[str, Any]]:
+def _objects(value: dict[Any, Any], name: str, fail: Fail) -> list[dict[Any, Any]]:
     """The objects in a list, none where there is no list. Raises `CorpusError` for other values."""
     found = value.get(name) or []
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -116,7 +122,7 @@ def _field(value: Any, name: str, fail: Fail) -> Any:
     return value[name]
 
 
-def _fail_in(row: Row, name: str, problem: str, advice: str) -> NoReturn:
+def _fail_in(row: Row, name: object, problem: str, advice: str) -> NoReturn:
     row.fail(f"document {name}: {problem}", advice)
 
 
@@ -162,8 +168,9 @@ class BiocXml(TextFormat):
                 f"{source.path}:{line}: the XML is cut or damaged ({error}). Mend it."
             ) from error
         _refuse_entities(etree, root, source)
-        records = partial(_records_of_element, source, gaps=Gaps(), on_bad=options.on_bad)
-        yield from each(root.iterfind("document"), records, options.on_bad)
+        documents = (_document(element, source) for element in root.iterfind("document"))
+        records = partial(_records, gaps=Gaps(), on_bad=options.on_bad)
+        yield from each(documents, records, options.on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         etree = library("lxml.etree", self.name)
@@ -171,7 +178,7 @@ class BiocXml(TextFormat):
         for name, value in (("source", "spacy_cascade"), ("date", ""), ("key", "")):
             etree.SubElement(root, name).text = value
         for number, text in enumerate(texts, start=1):
-            _add_document(etree, root, text, str(number))
+            _add_document(etree, root, _written(text, str(number)))
         head = {"xml_declaration": True, "encoding": "UTF-8", "doctype": _DOCTYPE}
         replace_file(path, etree.tostring(root, **head))
 
@@ -195,31 +202,42 @@ def _refuse_entities(etree: Any, root: Any, source: Source) -> None:
         )
 
 
-def _records_of_element(
-    source: Source, document: Any, gaps: Gaps, on_bad: OnBad
-) -> Iterator[Record]:
-    parts = Parts(on_bad, n_relations=sum(1 for _ in document.iter("relation")))
-    places: dict[Any, tuple[int | None, tuple[Any, ...]]] = {}
-    for passage in document.iterfind("passage"):
-        sentences = passage.findall("sentence")
-        first, has_text = len(parts.passages), passage.find("text") is not None
-        for piece in [passage] if has_text else sentences:
-            fail = _fail_at(source, piece)
-            parts.passages.append(Passage(_offset(piece), _text_of(piece), fail))
-        origin = _offset(passage)
-        places[passage] = first if len(parts.passages) > first else None, (origin,)
-        for number, sentence in enumerate(sentences):
-            own = first if has_text else first + number
-            places[sentence] = own, (_offset(sentence), origin)
-    for element in document.iter("annotation"):
-        place = places.get(element.getparent(), (None, ()))
-        parts.annotations.append(_annotation(element, source, *place))
-    where = f"{source.path}:{document.sourceline}"
-    yield from records_of((document.findtext("id") or "").strip(), where, parts, gaps)
+def _document(element: Any, source: Source) -> _Placed:
+    """A document of XML as JSON has it; its objects know how to fail at their lines."""
+    annotations: dict[Any, list[dict[Any, Any]]] = {}
+    for one in element.iter("annotation"):
+        annotations.setdefault(one.getparent(), []).append(_annotation(one, source))
+
+    def holder(one: Any, **more: Any) -> dict[Any, Any]:
+        """A document, passage or sentence with its own annotations, taken from the others."""
+        return {
+            _FAIL: partial(source.fail, one.sourceline),
+            "offset": _number(one.findtext("offset")),
+            "text": _text_of(one),
+            "annotations": annotations.pop(one, []),
+            **more,
+        }
+
+    passages = [
+        holder(one, sentences=[holder(inner) for inner in one.iterfind("sentence")])
+        for one in element.iterfind("passage")
+    ]
+    relations: list[Any] = [{} for _ in element.iter("relation")]
+    name = (element.findtext("id") or "").strip()
+    made = holder(element, id=name, passages=passages, relations=relations)
+    made["annotations"] += [one for others in annotations.values() for one in others]
+    return made, f"{source.path}:{element.sourceline}", made[_FAIL]
 
 
-def _fail_at(source: Source, element: Any) -> Fail:
-    return partial(source.fail, element.sourceline)
+def _annotation(element: Any, source: Source) -> dict[Any, Any]:
+    label = next((i.text for i in element.iterfind("infon") if i.get("key") == "type"), None)
+    locations = [
+        {name: _number(location.get(name)) for name in ("offset", "length")}
+        for location in element.iterfind("location")
+    ]
+    fail = partial(source.fail, element.sourceline)
+    text = _text_of(element)
+    return {_FAIL: fail, "infons": {"type": label}, "locations": locations, "text": text}
 
 
 def _text_of(element: Any) -> str:
@@ -228,44 +246,30 @@ def _text_of(element: Any) -> str:
     return "" if found is None else "".join(found.itertext())
 
 
-def _annotation(
-    element: Any, source: Source, within: int | None, origins: tuple[Any, ...]
-) -> Annotation:
-    label = next((i.text for i in element.iterfind("infon") if i.get("key") == "type"), None)
-    locations = [
-        (_number(location.get("offset")), _number(location.get("length")))
-        for location in element.iterfind("location")
-    ]
-    fail = _fail_at(source, element)
-    return Annotation(label, locations, _text_of(element), fail, within, origins)
-
-
-def _offset(element: Any) -> int | str | None:
-    return _number(element.findtext("offset"))
-
-
 def _number(text: str | None) -> int | str | None:
     """A number, or the text itself, which is refused later."""
     return int(text) if text is not None and text.strip().isdecimal() else text
 
 
-def _add_document(etree: Any, root: Any, text: AnnotatedText, number: str) -> None:
-    """A document of one passage; characters that XML does not have become spaces."""
+def _add_document(etree: Any, root: Any, document: dict[str, Any]) -> None:
+    """A document as JSON has it; characters that XML does not have become spaces."""
 
-    def add(parent: Any, name: str, value: str = "", **attributes: str) -> Any:
-        made = etree.SubElement(parent, name, **attributes)
-        made.text = _NOT_IN_XML.sub(" ", value)
+    def add(parent: Any, name: str, value: object = "", **attributes: object) -> Any:
+        texts = {key: str(attribute) for key, attribute in attributes.items()}
+        made = etree.SubElement(parent, name, **texts)
+        made.text = _NOT_IN_XML.sub(" ", str(value))
         return made
 
-    document = add(root, "document")
-    add(document, "id", text.name or number)
-    passage = add(document, "passage")
-    add(passage, "offset", "0")
-    add(passage, "text", text.text)
-    for i, mention in enumerate(text.mentions):
-        made = add(passage, "annotation", id=str(i))
-        for key, value in infons_of(mention).items():
-            add(made, "infon", value, key=key)
-        length = str(mention.end - mention.start)
-        add(made, "location", offset=str(mention.start), length=length)
-        add(made, "text", text.text[mention.start : mention.end])
+    element = add(root, "document")
+    add(element, "id", document["id"])
+    for passage in document["passages"]:
+        inside = add(element, "passage")
+        add(inside, "offset", passage["offset"])
+        add(inside, "text", passage["text"])
+        for annotation in passage["annotations"]:
+            made = add(inside, "annotation", id=annotation["id"])
+            for key, value in annotation["infons"].items():
+                add(made, "infon", value, key=key)
+            for location in annotation["locations"]:
+                add(made, "location", **location)
+            add(made, "text", annotation["text"])

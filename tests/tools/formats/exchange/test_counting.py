@@ -85,17 +85,22 @@ def test_json_counts_otherwise(
     assert (found, reading) == (list(PLACES), {f"offsets that count {name}"})
 
 
-@pytest.mark.parametrize("what", TEXTS)
-def test_brat_counts_otherwise(what: str, tmp_path: Path) -> None:
-    text, count, name = TEXTS[what]
-    write_brat(tmp_path, text, spans(text, count))
-    assert entities(tmp_path) == (list(PLACES), {f"offsets that count {name}"})
-
-
 def write_brat(folder: Path, text: str, found: list[tuple[int, int, str]]) -> None:
     (folder / "a.txt").write_bytes(text.encode())
     lines = [f"T{i}\tX {start} {end}\t{one}\n" for i, (start, end, one) in enumerate(found)]
     (folder / "a.ann").write_bytes("".join(lines).encode())
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_brat_counts_otherwise_or_as_it_should(what: str, tmp_path: Path) -> None:
+    text, count, name = TEXTS[what]
+    write_brat(tmp_path, text, spans(text, count))
+    assert entities(tmp_path) == (list(PLACES), {f"offsets that count {name}"})
+    write_brat(tmp_path, text, spans(text, len))
+    assert entities(tmp_path) == (list(PLACES), {""})
+    row = doccano(text, spans(text, len), False)
+    (tmp_path / "in.jsonl").write_text(json.dumps(row))
+    assert entities(tmp_path / "in.jsonl") == (list(PLACES), {""})
 
 
 @pytest.mark.parametrize("is_counted", [True, False])
@@ -104,15 +109,6 @@ def test_byte_order_marks_of_brat(is_counted: bool, tmp_path: Path) -> None:
     write_brat(tmp_path, "\ufeff" + text, spans(text, lambda s: len(s) + is_counted))
     found, reading = entities(tmp_path)
     assert (found, any(reading)) == (list(PLACES), is_counted)
-
-
-@pytest.mark.parametrize("text", [one for one, _, _ in TEXTS.values()])
-def test_characters_stay_characters(text: str, tmp_path: Path) -> None:
-    write_brat(tmp_path, text, spans(text, len))
-    assert entities(tmp_path) == (list(PLACES), {""})
-    row = doccano(text, spans(text, len), False)
-    (tmp_path / "in.jsonl").write_text(json.dumps(row))
-    assert entities(tmp_path / "in.jsonl") == (list(PLACES), {""})
 
 
 def test_a_text_beyond_the_end_tells_in_a_language_without_spaces(tmp_path: Path) -> None:

@@ -74,15 +74,12 @@ def test_parts_that_touch_or_lie_in_each_other_are_one(
     assert mention.parts == expected
 
 
-@pytest.mark.parametrize("length", [251, 252])
-def test_an_id_that_is_too_long_for_a_file_is_told(length: int, tmp_path: Path) -> None:
-    texts = [AnnotatedText("a", (), "é" * (length // 2) + "x" * (length % 2)), AnnotatedText("b")]
-    if length <= 251:
-        format_named("brat").write(texts[:1], tmp_path / "out")
-        assert len(texts_in(tmp_path / "out")) == 1
-        return
+def test_an_id_that_is_too_long_for_a_file_is_told(tmp_path: Path) -> None:
+    name = "é" * 125 + "x"
+    format_named("brat").write([AnnotatedText("a", (), name)], tmp_path / "out")
+    assert len(texts_in(tmp_path / "out")) == 1
     with pytest.raises(CorpusError, match=r"name has 256 bytes, and 255 are possible.*shorter ids"):
-        format_named("brat").write(texts[:1], tmp_path / "out")
+        format_named("brat").write([AnnotatedText("a", (), name + "x")], tmp_path / "out")
 
 
 @pytest.mark.parametrize(
@@ -116,18 +113,12 @@ def test_a_tab_in_misc_is_an_error(tmp_path: Path) -> None:
         texts_in(path)
 
 
-@pytest.mark.parametrize("separator", ["\u2028", "\u0085", "\x0b", "\x0c", "\u2029", "\r"])
+@pytest.mark.parametrize("separator", ["\u2028", "\u0085", "\x0b", "\x0c", "\u2029", "\r", "  "])
 def test_lines_of_conll_u_end_at_line_feeds_only(separator: str, tmp_path: Path) -> None:
     path = tmp_path / "in.conllu"
     text = f"# text = a{separator}b\n" + ROW.format(1, f"a{separator}b", "NER=B-X")
     path.write_bytes(text.replace("\n", "\r\n").encode())
     assert entities_of(*texts_in(path)) == [(f"a{separator}b", "X")]
-
-
-def test_words_of_conll_u_may_have_two_blanks(tmp_path: Path) -> None:
-    path = tmp_path / "in.conllu"
-    path.write_text("\n# newdoc\n\n" + ROW.format(1, "10  000", "NER=B-X"))
-    assert entities_of(*texts_in(path)) == [("10  000", "X")]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from commands import run_command as run
 from format_files import entities_of, left_out_of, records_in, texts_of, written
 from spacy_cascade.errors import CorpusError
 from spacy_cascade.tools.formats.exchange.registry import find_sources
@@ -113,20 +112,17 @@ def test_paths_are_those_of_a_browser(page: str, path: str, shown: str) -> None:
     assert (text.text, entities(text)) == (shown, [("Ada", "PER")])
 
 
-def test_a_page_without_labels_is_a_page_where_the_file_has_pages() -> None:
-    value = {"globalOffsets": {"start": 0, "end": 3}}
+def test_a_page_without_labels_and_a_region_that_does_not_fit() -> None:
+    """All texts of a file with pages are pages; a region that does not fit is kept as such."""
+    value = {"globalOffsets": {"start": 0, "end": 3}, "text": "Eve"}
     tasks = [
         task({"text": "<p>Nobody</p>"}),
         task({"text": "<p>Ada</p>"}, region(value, "hypertextlabels")),
     ]
-    assert [text.text for text in texts(tasks)] == ["Nobody", "Ada"]
-
-
-def test_a_region_that_does_not_fit_is_kept_as_such() -> None:
-    value = {"globalOffsets": {"start": 0, "end": 3}, "text": "Eve"}
-    (text,) = texts([task({"text": "<p>Ada</p>"}, region(value, "hypertextlabels"))])
-    (mention,) = text.mentions
-    assert misfit_of(text.text, mention)[0] == Misfit.DIFFERS
+    found = texts(tasks)
+    assert [text.text for text in found] == ["Nobody", "Ada"]
+    (mention,) = found[1].mentions
+    assert misfit_of("Ada", mention)[0] == Misfit.DIFFERS
 
 
 TURNS = [
@@ -204,26 +200,16 @@ def test_regions_of_another_text_are_left_out() -> None:
     assert [entities(text) for text in texts(tasks)] == [[("Ada", "PER")], []]
     titles = texts(tasks, field="title")
     assert [entities(text) for text in titles] == [[("Eve", "PER")]] * 2
-
-
-def test_the_interface_may_have_other_names_than_the_data() -> None:
     made = task({"text": "Eve", "body": "Ada came"}, region(SPAN, to_name="text"))
-    assert entities(texts([made], field="body")[0]) == [("Ada", "PER")]
+    assert entities(texts([made], field="body")[0]) == [("Ada", "PER")]  # no name of the data
 
 
-def test_an_export_of_choices_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "in.json"
-    choices = {"type": "choices", "value": {"choices": ["news"]}}
+def test_a_small_export_of_choices_has_no_annotated_text() -> None:
     small = {"id": 1, "text": "Ada", "topic": "news", "annotator": 1, "annotation_id": 7}
-    for tasks, counts in (([task({"text": "Ada"}, choices)], "choices 1, texts whose"),
-                          ([small], "texts whose annotation has no spans of text")):  # fmt: skip
-        path.write_text(json.dumps(tasks))
-        error = run("convert", path, tmp_path / "out.spacy", exit_code=1)[1]
-        assert f"There is no annotated text to write to {tmp_path / 'out.spacy'}: {counts}" in error
-
-
-def test_a_text_without_results_has_no_entities() -> None:
-    (text,) = texts([task({"text": "Ada"})])
+    assert left_out([small]) == [
+        "texts whose annotation has no spans of text, in a file without any"
+    ]
+    (text,) = texts([task({"text": "Ada"})])  # one without results has no entities
     assert (text.is_annotated, text.mentions) == (True, ())
 
 
@@ -237,15 +223,12 @@ def test_an_export_with_the_numbers_of_predictions() -> None:
 
 def test_the_annotation_marked_as_ground_truth_counts() -> None:
     made = task({"text": "Ada came"}, region(SPAN))
+    old = {**made, "completions": made["annotations"]}
+    del old["annotations"]  # as old versions have it
+    assert entities(texts([old])[0]) == [("Ada", "PER")]
     made["annotations"].append({"ground_truth": True, "result": [region({"start": 4, "end": 8})]})
     assert entities(texts([made])[0]) == [("came", "PER")]
     assert left_out([made]) == ["further annotations of the same text"]
-
-
-def test_completions_of_old_versions() -> None:
-    made = task({"text": "Ada came"}, region(SPAN))
-    made["completions"] = made.pop("annotations")
-    assert entities(texts([made])[0]) == [("Ada", "PER")]
 
 
 @pytest.mark.parametrize(

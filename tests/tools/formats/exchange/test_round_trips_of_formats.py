@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
@@ -58,7 +58,7 @@ def through(name: str, docs: list[Doc]) -> list[Doc]:
 
 
 @pytest.mark.parametrize("name", [*SAME_TEXT, *OTHERS])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=20)
 @given(docs=st.lists(annotated_docs(), min_size=1, max_size=3))
 def test_entities_come_back(name: str, docs: list[Doc]) -> None:
     again = through(name, docs)

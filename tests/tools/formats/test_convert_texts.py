@@ -1,17 +1,23 @@
-"""What `spacy cascade convert` says of records, texts and spans that do not become entities."""
+"""What `spacy cascade convert` makes of files of texts, and what it says of the rest."""
 
 from __future__ import annotations
 
+import importlib
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from spacy.util import load_config
 
 from commands import run_command as run
-from format_files import doccano, docs_in, entities_in
+from format_files import FILES, doccano, docs_in, entities_in, written
+from spacy_cascade.tools.formats.annotated import TextSummary
+from spacy_cascade.tools.formats.converted import print_texts
 from spacy_cascade.tools.tokenizers import languages
 
 Span = tuple[int, int, str]
+GOOD = ("Ada saw Rome.", [(0, 3, "PER"), (8, 12, "LOC")])
 
 
 @pytest.fixture
@@ -24,31 +30,89 @@ def output(tmp_path: Path) -> Path:
     return tmp_path / "out.spacy"
 
 
-GOOD = ("Ada saw Rome.", [(0, 3, "PER"), (8, 12, "LOC")])
+def test_the_format_and_what_was_left_out_are_told(output: Path) -> None:
+    stdout, stderr = run("convert", FILES / "prodigy.jsonl", output)
+    assert stderr == ""
+    assert "Read as prodigy" in stdout
+    assert "Left out, texts answered reject: 1" in stdout
+    assert "Left out, texts answered ignore: 1" in stdout
+    assert "2 documents, 12 words, 3 entities (protein 2, cell 1), 6 words not ann" in stdout
+    assert [doc[0].text for doc in docs_in(output)] == ["IL-2", "In"]
+    option = ("--tokenizer", "spacy_cascade.PunctuationTokenizer.v1")
+    run("convert", FILES / "prodigy.jsonl", output, *option)
+    assert [token.text for token in docs_in(output)[0]][:3] == ["IL", "-", "2"]
+    error = run("convert", FILES / "prodigy.jsonl", output, "--tokenizer", "no", exit_code=1)[1]
+    assert "There is no tokenizer with --tokenizer no" in error
+
+
+def test_spans_that_no_token_can_express_are_counted_and_shown(source: Path, output: Path) -> None:
+    text = "The IL-2_mutant T cells"
+    spans = [(5, 8, "protein"), (4, 8, "protein"), (16, 23, "cell"), (18, 23, "cell")]
+    doccano(source, (text, spans))
+    stdout, _ = run("convert", source, output, "--accept-loss")
+    assert "No entity for 2 spans that cut a token:" in stdout
+    place = f"{source}:1, characters 5-8: protein in 'The I[L-2]_mutant T cells'"
+    assert place in stdout
+    assert "No entity for 1 span overlapping another span:" in stdout
+    assert "--spans-key sc" in stdout
+    assert "--tokenizer spacy_cascade.PunctuationTokenizer.v1 has token boundaries at 1" in stdout
+    option = ("--tokenizer", "spacy_cascade.PunctuationTokenizer.v1", "--spans-key", "sc")
+    stdout, _ = run("convert", source, output, *option)
+    assert "No entity for 1 span that cut a token:" in stdout
+    (doc,) = docs_in(output)
+    assert [span.text for span in doc.ents] == ["IL-2", "T cells"]
+    assert [span.text for span in doc.spans["sc"]] == ["IL-2", "T cells", "cells"]
+
+
+def test_nothing_annotated_is_an_error(source: Path, output: Path) -> None:
+    written(source, '{"text": "a", "meta": {}}\n{"text": " ", "spans": []}\n')
+    error = run("convert", source, output, exit_code=1)[1]
+    assert "texts that nobody annotated 1, empty texts 1" in error
+    assert error.count("\n") == 1
+    assert not output.exists()
+
+
+def test_predictions_another_field_and_a_folder_of_files(tmp_path: Path, output: Path) -> None:
+    stdout, _ = run("convert", FILES / "label_studio.json", output, "--predictions")
+    assert "2 documents," in stdout
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    task = {"data": {"body": "IL-2"}, "annotations": [{"result": []}]}
+    for name in ("a.json", "b.json"):
+        written(folder / name, json.dumps([task]))
+    assert "2 documents, 2 words" in run("convert", folder, output, "--field", "body")[0]
+    assert "Set --field to one of: body" in run("convert", folder, output, exit_code=1)[1]
+
+
+def test_a_library_that_is_missing_is_named(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.import_module
+
+    def absent(module: str, *rest: Any) -> Any:
+        if module.startswith("lxml"):
+            raise ImportError
+        return real(module, *rest)
+
+    monkeypatch.setattr("spacy_cascade.tools.formats.exchange.base.import_module", absent)
+    error = run("convert", FILES / "bioc.xml", output, exit_code=1)[1]
+    assert "needs lxml, which is not installed" in error
+    assert 'pip install "spacy-cascade[formats]"' in error
 
 
 def test_bad_records_and_spans_are_skipped_when_asked(source: Path, output: Path) -> None:
+    """Words of a text with a bad span are not taken as outside."""
     doccano(source, GOOD, ("Rome fell.", [(0, 4, "LOC"), (5, 99, "X")]))
     with source.open("a") as file:
         file.write('{"text": "cut\n')
-    for arguments in ((), ("--accept-loss",)):
-        error = run("convert", source, output, *arguments, exit_code=1)[1]
-        assert error.startswith("✘ 2 records or spans cannot be read")
-        assert f"\n  {source}:2: a span goes from character 5 to 99" in error
-        assert f"\n  {source}:3: the JSON that begins here is cut" in error
-        assert not output.exists()
+    error = run("convert", source, output, "--accept-loss", exit_code=1)[1]
+    assert error.startswith("✘ 2 records or spans cannot be read")
+    assert f"\n  {source}:2: a span goes from character 5 to 99" in error
+    assert f"\n  {source}:3: the JSON that begins here is cut" in error
+    assert not output.exists()
     stdout, stderr = run("convert", source, output, "--skip-bad")
     assert f"{source}:2: a span goes from character 5 to 99" in stderr
     assert f"{source}:3: the JSON that begins here is cut" in stderr
     assert "Left out, because it cannot be read: 1 record and 1 span" in stdout
     assert entities_in(output) == [("Ada", "PER"), ("Rome", "LOC"), ("Rome", "LOC")]
-
-
-def test_words_of_a_text_with_a_bad_span_are_not_taken_as_outside(
-    source: Path, output: Path
-) -> None:
-    doccano(source, GOOD, ("Rome fell.", [(0, 4, "LOC"), (5, 99, "X")]))
-    run("convert", source, output, "--skip-bad")
     whole, partial = docs_in(output)
     assert [token.ent_iob_ for token in whole] == ["B", "O", "B", "O"]
     assert [token.ent_iob_ for token in partial] == ["B", "", ""]
@@ -66,16 +130,15 @@ def test_words_of_a_text_with_a_bad_span_are_not_taken_as_outside(
     ],
 )
 def test_texts_without_a_span_are_counted(
-    pattern: str, said: str, source: Path, output: Path
+    pattern: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    doccano(source, *(GOOD if mark == "+" else ("Nothing.", []) for mark in pattern))
-    stdout, _ = run("convert", source, output)
-    assert said in stdout
-    assert len(docs_in(output)) == len(pattern)
+    print_texts(TextSummary(has_span=[mark == "+" for mark in pattern]))
+    assert said in capsys.readouterr().out
 
 
 def test_texts_without_a_span_are_left_out_when_asked(source: Path, output: Path) -> None:
     doccano(source, GOOD, ("Nothing.", []), ("More of it.", []))
+    assert "Texts without a span: 2 of 3, 2 of them" in run("convert", source, output)[0]
     stdout, _ = run("convert", source, output, "--skip-empty")
     assert "Left out, texts without a span: 2" in stdout
     assert [doc.text for doc in docs_in(output)] == ["Ada saw Rome."]
@@ -106,38 +169,35 @@ def test_what_a_span_is_not_is_no_loss(source: Path, output: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spans", "option", "cause"),
+    ("spans", "cause"),
     [
-        ([(0, 12, "X"), (0, 3, "Y"), (8, 12, "Z")], ("--spans-key", "sc"), "Spans that overlap"),
-        ([(3, 4, "X"), (8, 12, "Z"), (7, 8, "Y")], ("--accept-loss",), "The offsets belong to"),
+        ([(0, 12, "X"), (0, 3, "Y"), (8, 12, "Z")], "Spans that overlap"),
+        ([(3, 4, "X"), (8, 12, "Z"), (7, 8, "Y")], "The offsets belong to"),
         (
-            [(8, 12, "Z"), (8, 99, "X"), (9, 99, "X")], ("--accept-loss", "--skip-bad"),
+            [(8, 12, "Z"), (8, 99, "X"), (9, 99, "X")],
             "The offsets belong to another text, or do not count characters",
         ),
     ],
-)  # fmt: skip
+)
 def test_the_likely_cause_is_named(
-    spans: list[Span], option: tuple[str, ...], cause: str, source: Path, output: Path
+    spans: list[Span], cause: str, source: Path, output: Path
 ) -> None:
     doccano(source, ("Ada saw Rome.", spans))
     error = run("convert", source, output, "--skip-bad", exit_code=1)[1]
     assert "2 of 3 spans would be lost" in error
     assert f"The likely cause: {cause}" in error
-    run("convert", source, output, *option)
+    if "overlap" in cause:
+        run("convert", source, output, "--spans-key", "sc")
 
 
-def test_what_offsets_count_is_named(tmp_path: Path, output: Path) -> None:
+def test_what_offsets_count_is_read_or_named(tmp_path: Path, output: Path) -> None:
     """BRAT has the text of each span: where only some fit in a unit, it is named, not taken."""
-    (tmp_path / "a.txt").write_text("🙂🙂 in Rome again and again", encoding="utf8")
+    written(tmp_path / "a.txt", "🙂🙂 in Rome again and again")
     lines = ["T1\tX 8 12\tRome", "T2\tX 13 18\tagain", "T3\tX 10 14\tRome", "T4\tX 9 13\tRome"]
-    (tmp_path / "a.ann").write_text("\n".join(lines))
+    written(tmp_path / "a.ann", "\n".join(lines))
     error = run("convert", tmp_path, output, "--format", "brat", exit_code=1)[1]
     assert "2 of these 4 spans have offsets that count UTF-16 code units" in error
-
-
-def test_offsets_that_count_something_else_are_read_and_told(tmp_path: Path, output: Path) -> None:
-    (tmp_path / "a.txt").write_text("🙂🙂 in Rome again and again", encoding="utf8")
-    (tmp_path / "a.ann").write_text("T1\tX 8 12\tRome\nT2\tX 13 18\tagain\n")
+    written(tmp_path / "a.ann", "\n".join(lines[:2]))
     stdout, _ = run("convert", tmp_path, output, "--format", "brat")
     assert "Read with offsets that count UTF-16 code units: 1 document" in stdout
     assert entities_in(output) == [("Rome", "X"), ("again", "X")]
@@ -208,28 +268,3 @@ def test_contradictions_are_said_with_their_places(
         stdout, _ = run(*command)
         assert f"{case_only.replace('(1)', '(2)')}train, document 2; dev, document 2." in stdout
         assert "'Ada saw Rome.' (train, document 1; train, document 2)." in stdout
-
-
-def test_contradictions_of_column_files_are_in_sentences(tmp_path: Path, output: Path) -> None:
-    source = tmp_path / "in.iob"
-    source.write_text("Rome B-LOC\nfell O\n\nAda B-PER\n\nRome B-ORG\nfell O\n\nRome -\nfell O\n")
-    stdout, _ = run("convert", source, output)
-    assert f"One text is annotated in different ways: 'Rome fell' ({source}:1; {source}:6)." in (
-        stdout
-    )
-
-
-def test_bad_sentences_of_column_files_are_skipped_when_asked(tmp_path: Path, output: Path) -> None:
-    source = tmp_path / "in.iob"
-    source.write_text("Rome\tB-LOC\nfell\tO\n\nAda\tQ\n\nIt\tO\nwas\n\nRome\tB-LOC\n")
-    error = run("convert", source, output, exit_code=1)[1]
-    assert error.startswith("✘ 2 records or spans cannot be read.")
-    assert not output.exists()
-    stdout, stderr = run("convert", source, output, "--skip-bad")
-    assert f"{source}:4: 'Q' is not a tag" in stderr
-    assert f"{source}:7: expected 2 columns" in stderr
-    assert "Left out, because it cannot be read: 2 records" in stdout
-    assert entities_in(output) == [("Rome", "LOC")] * 2
-    source.write_text("Ada\tQ\nIt\tB-X\n")
-    error = run("convert", source, output, "--skip-bad", exit_code=1)[1]
-    assert "has no sentence that can be read, so nothing is written" in error

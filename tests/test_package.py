@@ -29,34 +29,71 @@ NAMES = [
 ]
 
 
-@pytest.mark.slow(kind="fresh process")
-def test_every_name_resolves_in_a_process_that_imports_spacy_only() -> None:
-    code = (
-        "import json, sys, spacy\n"
-        "from spacy.util import registry\n"
-        "print(all(callable(getattr(registry, r).get(n)) for r, n in json.loads(sys.argv[1])))"
-    )
-    assert len(NAMES) >= 15
-    result = run_python("-c", code, json.dumps(NAMES))
-    assert result.stdout.strip() == "True", result.stderr
+_FRESH = """
+import json, sys
+import spacy.cli
+from spacy.cli._util import app
+from spacy.util import registry
+from typer.testing import CliRunner
+
+names, commands = json.loads(sys.argv[1])
+groups = sorted({name.partition(".")[0] for name in commands if "." in name})
+found = {"spaCy": sorted(sys.modules)}
+
+def after(step, calls):
+    for arguments in calls:
+        result = CliRunner().invoke(app, [*arguments, "--help"])
+        assert result.exit_code == 0, result.output
+    found[step] = sorted(sys.modules)
+
+registry.cli.get_all()  # as spaCy does before it reads its command line
+after("spacy --help", [[]])
+after("spacy cascade --help", [["cascade"]])
+after("help of groups", [["cascade", name] for name in groups])
+after("help of commands", [["cascade", *name.split(".")] for name in commands])
+nlp = spacy.blank("xx")
+for name in ("segmenter", "classifier", "tagger"):
+    nlp.add_pipe(f"cascade_{name}")
+found["components"] = sorted(sys.modules)
+found["resolved"] = [name for r, name in names if callable(getattr(registry, r).get(name))]
+print(json.dumps(found))
+"""
+"""Imports nothing of the package by name. Says which modules there are after each step."""
+COMMANDS = {point.name: point.module for point in entry_points(group="spacy_cascade_commands")}
+SLOW_TO_IMPORT = {
+    "numba", "spacy_cascade.pipeline.learning", "spacy_cascade.features.space",
+    "spacy_cascade.tools.formats.exchange.registry", "spacy_cascade.tools.bulk.run",
+    "spacy_cascade.tools.search.searches",
+}  # fmt: skip
 
 
-def test_a_blank_pipeline_takes_the_components_without_an_import() -> None:
-    code = (
-        "import spacy; nlp = spacy.blank('en')\n"
-        "nlp.add_pipe('cascade_segmenter'); nlp.add_pipe('cascade_classifier')\n"
-        "nlp.add_pipe('cascade_tagger')\n"
-        "print(nlp.pipe_names)"
-    )
-    found = run_python("-c", code).stdout
-    assert "cascade_classifier" in found
-    assert "cascade_tagger" in found
-
-
-def test_the_command_is_found() -> None:
-    result = run_python("-m", "spacy", "cascade", "--help")
+@pytest.fixture(scope="module")
+def fresh() -> dict[str, set[str]]:
+    """The modules of a new process after each of its steps, and the names that it resolves."""
+    result = run_python("-c", _FRESH, json.dumps([NAMES, list(COMMANDS)]))
     assert result.returncode == 0, result.stderr
-    assert "convert" in result.stdout
+    return {step: set(names) for step, names in json.loads(result.stdout).items()}
+
+
+def test_a_list_of_commands_imports_next_to_nothing(fresh: dict[str, set[str]]) -> None:
+    """So `spacy cascade --help` takes no more than `spacy --help`, and that little more."""
+    of_spacy, plain, listed = (fresh[x] for x in ("spaCy", "spacy --help", "spacy cascade --help"))
+    assert len(plain - of_spacy) < 0.04 * len(of_spacy)
+    assert len(listed - plain) <= 5
+    assert not {name for name in listed - plain if name.startswith("spacy_cascade")}
+    assert not (listed | fresh["help of groups"]) & {*COMMANDS.values(), *SLOW_TO_IMPORT}
+
+
+def test_help_of_commands_imports_nothing_that_takes_long(fresh: dict[str, set[str]]) -> None:
+    assert set(COMMANDS.values()) <= fresh["help of commands"]
+    assert not fresh["help of commands"] & SLOW_TO_IMPORT
+
+
+def test_components_and_names_are_there_without_an_import(fresh: dict[str, set[str]]) -> None:
+    """And adding components loads nothing that only training or plots need."""
+    assert len(NAMES) >= 15
+    assert fresh["resolved"] == {name for _, name in NAMES}
+    assert not fresh["components"] & {"pycrfsuite", "matplotlib", "hypothesis"}
 
 
 def _required(distribution: str) -> set[str]:
@@ -66,12 +103,6 @@ def _required(distribution: str) -> set[str]:
 
 
 def test_annotating_needs_no_extra() -> None:
-    """Importing and adding components loads nothing that only training or plots need."""
-    code = (
-        "import sys, spacy; nlp = spacy.blank('en'); nlp.add_pipe('cascade_segmenter')\n"
-        "print([n for n in ('pycrfsuite', 'matplotlib', 'hypothesis') if n in sys.modules])"
-    )
-    assert run_python("-c", code).stdout.strip() == "[]"
     assert _required("spacy-cascade") - _required("spacy") == {
         "filelock",
         "lazy-loader",

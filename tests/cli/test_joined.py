@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner as ClickRunner
 from typer.testing import CliRunner
 
 from commands import run_command
-from helpers import run_python
 from spacy_cascade.cli import app
-from spacy_cascade.cli.joined import GROUP, Commands, docstring
+from spacy_cascade.cli.joined import GROUP, CommandGroup, Commands, docstring
 
 PLACES = {point.name: point for point in entry_points(group=GROUP)}
 COUNT = '''
@@ -54,57 +54,24 @@ def other_package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def cascade(folder: Path, *arguments: str) -> Any:
-    return run_python("-m", "spacy", "cascade", *arguments, PYTHONPATH=str(folder))
-
-
-def test_a_command_of_another_package(other_package: Path) -> None:
+def test_a_command_of_another_package(other_package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is listed without being imported: here the import would fail."""
-    listed = " ".join(cascade(other_package, "--help").stdout.split())
+    monkeypatch.syspath_prepend(str(other_package))
+    group = CommandGroup(name="cascade", rich_markup_mode=None)
+
+    def run(*arguments: str) -> Any:
+        return ClickRunner().invoke(group, arguments)
+
+    listed = " ".join(run("--help").output.split())
     assert "count Count the lines of a file debug-data" in listed
     assert "words cluster, tally" in listed
-    assert "imported" in cascade(other_package, "count", "text.txt").stderr
-    shown = cascade(other_package, "words", "tally", "--help").stdout
+    assert str(run("count", "text.txt").exception) == "imported"
+    shown = run("words", "tally", "--help").output
     assert "A text file" in shown
     assert "All of them." in shown
     text = str(other_package / "text.txt")
-    said = cascade(other_package, "words", "tally", text, "--training.seed", "1").stdout
+    said = run("words", "tally", text, "--training.seed", "1").output
     assert said == "2 lines, ['--training.seed', '1']\n"
-
-
-LOADED = """
-import sys
-from spacy.util import registry
-registry.cli.get_all()
-from typer.testing import CliRunner
-from spacy.cli._util import app
-for arguments in {calls}:
-    result = CliRunner().invoke(app, ["cascade", *arguments, "--help"])
-    assert result.exit_code == 0, result.output
-print(*sys.modules, sep="\\n")
-"""
-
-
-def loaded(*calls: list[str]) -> set[str]:
-    """The modules that are imported for the help of commands."""
-    result = run_python("-c", LOADED.format(calls=list(calls)))
-    assert result.returncode == 0, result.stderr
-    return set(result.stdout.split())
-
-
-def test_a_list_of_commands_imports_none_of_them() -> None:
-    modules = {point.module for point in PLACES.values()}
-    groups = {name.partition(".")[0] for name in PLACES if "." in name}
-    assert not loaded([], *([group] for group in sorted(groups))) & modules
-
-
-def test_help_imports_nothing_that_takes_long() -> None:
-    found = loaded(*(name.split(".") for name in PLACES))
-    assert {point.module for point in PLACES.values()} <= found
-    slow = {"numba", "spacy_cascade.pipeline.learning",
-            "spacy_cascade.tools.formats.exchange.registry", "spacy_cascade.features.space",
-            "spacy_cascade.tools.bulk.run", "spacy_cascade.tools.search.searches"}  # fmt: skip
-    assert not found & slow
 
 
 def test_there_are_few_commands_at_the_top() -> None:

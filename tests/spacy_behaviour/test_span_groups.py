@@ -113,36 +113,11 @@ def test_a_span_that_is_added_has_no_number(doc: Doc, way: Callable[[Doc], Doc])
     assert numbers(doc) == {"The": None, **expected}
 
 
-@pytest.mark.parametrize("i", [0, 1, 2, -1, -3])
-@pytest.mark.parametrize("way", [same, copied])
-def test_a_span_that_is_taken_out(doc: Doc, way: Callable[[Doc], Doc], i: int) -> None:
-    expected = own_numbers(doc)
-    doc = way(doc)
-    left = bounds(doc.spans[KEY])
-    del left[i]
-    del doc.spans[KEY][i]
-    assert bounds(doc.spans[KEY]) == left
-    assert numbers(doc) == expected
-    assert {s.text: s._.confidence for s in doc.spans[KEY]}.items() <= expected.items()
-    stored = through_bytes(doc)
-    assert bounds(stored.spans[KEY]) == left
-
-
 @pytest.mark.parametrize("i", [3, -4])
 def test_a_span_that_is_not_there_is_not_taken_out(doc: Doc, i: int) -> None:
     with pytest.raises(IndexError, match="E856"):
         del doc.spans[KEY][i]
     assert len(doc.spans[KEY]) == 3
-
-
-def test_all_spans_are_taken_out(doc: Doc) -> None:
-    expected, group = own_numbers(doc), doc.spans[KEY]
-    while len(group):
-        del group[0]
-    assert list(group) == []
-    assert numbers(doc) == expected
-    del doc.spans[KEY]
-    assert numbers(doc) == expected
 
 
 @settings(max_examples=30)
@@ -326,13 +301,6 @@ def test_a_part_of_a_doc_keeps_its_numbers(nlp: Language) -> None:
     assert [e._.confidence for e in again.ents] == expected[2:]
 
 
-def test_a_joined_doc_goes_through_the_pipeline_again(nlp: Language) -> None:
-    joined = Doc.from_docs([nlp(make_doc(nlp.vocab, text)) for text in TEXTS[:2]])
-    expected = [e._.confidence for e in joined.ents]
-    assert len([e._.confidence for e in nlp(joined).ents]) == len(expected)
-    assert None not in [e._.confidence for e in joined.ents]
-
-
 # Docs that are gone, and tokens that are merged
 
 
@@ -377,15 +345,6 @@ def test_a_copy_of_a_group_on_other_tokens(doc: Doc, nlp: Language) -> None:
         doc.spans[KEY].copy(coarse)
     longer = Doc(blank().vocab, words=[*words, "And", "more"])
     assert bounds(doc.spans[KEY].copy(longer)) == bounds(doc.spans[KEY])
-
-
-def test_other_processes_keep_numbers_apart(nlp: Language) -> None:
-    nlp = trained_cascade(UNSURE, UNSURE)
-    ruler = nlp.add_pipe("entity_ruler", first=True)
-    ruler.add_patterns([{"label": "protein", "pattern": "STAT5"}])  # type: ignore[attr-defined]
-    for doc, alone in zip(nlp.pipe(TEXTS, n_process=2), nlp.pipe(TEXTS), strict=True):
-        assert numbers(doc) == numbers(alone)
-        assert all((e._.confidence is None) == (e.text == "STAT5") for e in doc.ents)
 
 
 @pytest.mark.parametrize("has_reranker", [False, True])

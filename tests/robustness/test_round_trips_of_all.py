@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 
-from helpers import annotation, blank, run_python, run_spacy, sample_docs
+from helpers import annotation, blank, run_python, sample_docs
 from round_trips import WAYS
 from sample_pipelines import PIPELINES
 
@@ -154,40 +154,3 @@ def test_bytes_are_stable(
         "a process with another hash seed",
         "the same",
     )
-
-
-ANNOTATE = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import xx_reranked
-from spacy.tokens import DocBin
-nlp = xx_reranked.load()
-docs = DocBin().from_disk(sys.argv[2]).get_docs(nlp.vocab)
-DocBin(docs=nlp.pipe(docs, batch_size=int(sys.argv[4]))).to_disk(sys.argv[3])
-"""
-
-
-def test_a_package_annotates_the_same(
-    pipelines: dict[str, Language],
-    expected: dict[str, list[dict[str, Any]]],
-    texts: list[list[str]],
-    tmp_path: Path,
-    figure: Callable[[str, str], None],
-) -> None:
-    """Installed where nothing else is, in a process that has not seen the pipeline."""
-    nlp, target = pipelines["reranked"], tmp_path / "target"
-    nlp.to_disk(tmp_path / "model")
-    (tmp_path / "packages").mkdir()
-    options = ("--name", "reranked", "--version", "1.0.0", "--build", "wheel")
-    run_spacy("package", tmp_path / "model", tmp_path / "packages", *options)
-    (wheel,) = tmp_path.glob("packages/*/dist/*.whl")
-    installing = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target")
-    done = run_python(*installing, str(target), str(wheel))
-    assert done.returncode == 0, done.stderr
-    given, found = tmp_path / "given.spacy", tmp_path / "found.spacy"
-    DocBin(docs=[Doc(nlp.vocab, words=words) for words in texts]).to_disk(given)
-    done = run_python("-c", ANNOTATE, str(target), str(given), str(found), str(AT_ONCE))
-    assert done.returncode == 0, done.stderr
-    docs = DocBin().from_disk(found).get_docs(blank().vocab)
-    assert [everything(doc) for doc in docs] == expected["reranked"]
-    figure(f"{len(texts):,} Docs by an installed package, in a fresh process", "identical")

@@ -54,11 +54,3 @@ def test_means_are_of_corpora_and_not_of_draws() -> None:
     assert "| mean |  |  |  | 40.00 | 45.00 | 52.50 |" in report
     assert "- self: +12.50 F1 kept, +5.00 in the first round; better in 2 of 3 draws" in report
     assert "| two | 1% | self | 12 | 50.0 | 75.0 | - |" in report
-
-
-def test_nothing_added_counts_as_the_labelled_part_alone() -> None:
-    only: dict[str, Any] = row("one", 0, "self", (0.2, 0.3, 0.2))
-    only["learnt"]["rounds"] = []
-    machine = {"processor": "x", "system": "y", "python": "3", "packages": {}}
-    report = make_report({"machine": machine, "rows": [only]})
-    assert "| mean |  |  |  | 20.00 | 20.00 | 20.00 |" in report

@@ -6,8 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from benchmarks.experiments import speed
 from benchmarks.peers.decoding_speed import decode_in_turns
 from helpers import trained_cascade, write_sample
@@ -31,11 +29,6 @@ def test_pipelines_are_compared_with_the_first_one(tmp_path: Path) -> None:
     assert found["times_as_long"]["two"]["warm"] > 0
     assert len(set(found["megabytes"].values())) == 1
     assert found["tokens_per_second"]["first_three"] > 0
-
-
-def test_a_model_has_a_name(tmp_path: Path) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="NAME=FOLDER"):
-        speed.named_model(str(tmp_path))
 
 
 def test_ratios_are_medians_of_rounds() -> None:

@@ -30,6 +30,7 @@ def terms(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow(kind="experiments")
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_all_systems_can_be_trained_with_all_dictionaries(system: str, terms: str) -> None:
     assert attribute_class("similar_word") is SimilarWord

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from benchmarks.experiments import speed
 from benchmarks.peers.decoding_speed import decode_in_turns
 from helpers import trained_cascade, write_sample
@@ -19,6 +21,7 @@ class Runner:
         return decode_in_turns(**arguments)
 
 
+@pytest.mark.slow(kind="experiments")
 def test_pipelines_are_compared_with_the_first_one(tmp_path: Path) -> None:
     trained_cascade().to_disk(tmp_path / "model")
     names = [speed.named_model(f"{name}={tmp_path / 'model'}") for name in ("one", "two", "three")]

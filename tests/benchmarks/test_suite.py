@@ -22,9 +22,7 @@ from benchmarks.suite import __main__ as command
 from benchmarks.suite import (
     auto_search,
     corpora,
-    few_documents,
     leave_one_out,
-    prior_width,
     running,
     scoring,
     shares,
@@ -343,29 +341,6 @@ def test_shifted_columns_of_a_corpus_are_left_out_with_it() -> None:
 def rows_of(module: Any, data: Path, work: Path, **options: Any) -> list[dict[str, Any]]:
     """What a command of the suite measures on `home`."""
     return module.rows_of(InProcess(work), argparse.Namespace(data=data, **options), "home")
-
-
-@pytest.mark.slow(kind="experiments")
-def test_the_width_of_the_prior_by_the_size_of_the_corpus(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A wider prior has its own score; the smaller part of the corpus has fewer words."""
-    monkeypatch.setattr(prior_width, "SHARES", (0.5, 1.0))
-    small, whole = rows_of(prior_width, data, tmp_path / "work", factors=[0.01, 1.0])
-    assert small["tokens"] < whole["tokens"]
-    assert small["sigma"]["cascade_segmenter"] > whole["sigma"]["cascade_segmenter"] > 0.2667
-    assert whole["factors"]["0.01"]["f1"] < whole["factors"]["1"]["f1"]
-
-
-@pytest.mark.slow(kind="experiments")
-def test_what_settings_gain_on_shares_of_a_corpus(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(few_documents, "SHARES", (0.5,))
-    narrow = [["narrow", "components.cascade_segmenter.penalty.sigma=0.001"]]
-    (row,) = rows_of(few_documents, data, tmp_path / "work", setting=narrow)
-    assert row["share"] == 0.5
-    assert row["f1"]["narrow"] < row["f1"]["as it is"]
 
 
 @pytest.mark.slow(kind="experiments")

@@ -61,6 +61,8 @@ DIAL: dict[str, tuple[str, Any]] = {
 """One setting of each component, which is not its default."""
 
 each_component = pytest.mark.parametrize("name", NAMES)
+two_components = pytest.mark.parametrize("name", [CLASSIFIER, TAGGER])
+"""For what one function does for all of them."""
 
 
 def train(nlp: Language) -> Language:
@@ -187,7 +189,7 @@ def test_settings_are_saved_with_the_pipeline(
     assert found(loaded) == found(nlp)
 
 
-@each_component
+@two_components
 def test_settings_of_the_last_file_count(name: str, nlp: Language, tmp_path: Path) -> None:
     """Whatever was assigned before, and however the component that loads was made."""
     option, value = DIAL[name]
@@ -206,7 +208,7 @@ def test_settings_of_the_last_file_count(name: str, nlp: Language, tmp_path: Pat
     assert getattr(pipe, option) == other.config["components"][name][option] == value
 
 
-@each_component
+@two_components
 def test_an_override_while_loading_counts(name: str, nlp: Language, tmp_path: Path) -> None:
     """More than what is saved, also where it is the default, and until a file is loaded again."""
     option, value = DIAL[name]
@@ -221,7 +223,7 @@ def test_an_override_while_loading_counts(name: str, nlp: Language, tmp_path: Pa
         assert getattr(of(loaded, name), option) == saved
 
 
-@each_component
+@two_components
 def test_a_component_added_to_a_loaded_pipeline_takes_what_was_saved(
     name: str, nlp: Language, tmp_path: Path
 ) -> None:
@@ -238,7 +240,7 @@ def test_a_component_added_to_a_loaded_pipeline_takes_what_was_saved(
         assert getattr(pipe, option) == value
 
 
-@each_component
+@two_components
 def test_variables_of_a_config_stay(name: str, nlp: Language, tmp_path: Path) -> None:
     option, value = DIAL[name]
     nlp.to_disk(tmp_path)

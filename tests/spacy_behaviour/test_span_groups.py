@@ -44,6 +44,12 @@ def nlp() -> Language:
     return trained_cascade(UNSURE, UNSURE)
 
 
+@pytest.fixture(scope="module")
+def without_ents() -> Language:
+    """A pipeline that leaves entities to others."""
+    return trained_cascade(UNSURE, {**UNSURE, "set_ents": False})
+
+
 @pytest.fixture
 def doc(nlp: Language) -> Doc:
     return nlp(make_doc(nlp.vocab, TEXTS[0]))
@@ -186,7 +192,6 @@ def test_the_classifier_multiplies_with_the_number_of_the_span() -> None:
 # Entities of others
 
 
-@Language.component("set_the_same_entities")
 def set_the_same_entities(doc: Doc) -> Doc:
     """A language model that finds what the cascade finds."""
     spans = dict(SENTENCES)[doc.text.strip()]
@@ -212,11 +217,12 @@ def test_an_entity_that_was_there_has_no_number(nlp: Language, way: Callable[[Do
 @pytest.mark.parametrize("is_first", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_without_set_ents_no_entity_has_a_number(
-    way: Callable[[Doc], Doc], is_first: bool, nlp: Language
+    way: Callable[[Doc], Doc], is_first: bool, without_ents: Language
 ) -> None:
-    other = trained_cascade(UNSURE, {**UNSURE, "set_ents": False})
-    other.add_pipe("set_the_same_entities", first=is_first or None)
-    doc = way(other(make_doc(other.vocab, TEXTS[0])))
+    doc = make_doc(without_ents.vocab, TEXTS[0])
+    for pipe in (set_the_same_entities, without_ents)[:: 1 if is_first else -1]:
+        doc = pipe(doc)
+    doc = way(doc)
     assert len(doc.ents) == 3
     assert list(numbers(doc).values()) == [None] * 3
 
@@ -233,9 +239,8 @@ def test_an_entity_ruler_before_and_after(nlp: Language) -> None:
         assert None not in (numbers(doc)["IL-2 gene"], numbers(doc)["T cells"])
 
 
-def test_a_span_that_is_no_entity_has_a_number() -> None:
-    nlp = trained_cascade(UNSURE, {**UNSURE, "set_ents": False})
-    doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
+def test_a_span_that_is_no_entity_has_a_number(without_ents: Language) -> None:
+    doc = without_ents(make_doc(without_ents.vocab, TEXTS[0]))
     assert not doc.ents
     assert {span.text: span._.confidence for span in doc.spans[KEY]} == own_numbers(doc)
 
@@ -277,9 +282,8 @@ def test_joined_docs_keep_all_numbers(nlp: Language) -> None:
         assert len(confidences_of(joined)) == len(expected)
 
 
-def test_joined_docs_keep_what_is_no_entity_and_whose_an_entity_is() -> None:
-    nlp = trained_cascade(UNSURE, {**UNSURE, "set_ents": False})
-    docs = [nlp(make_doc(nlp.vocab, text)) for text in TEXTS[:2]]
+def test_joined_docs_keep_what_is_no_entity_and_whose_an_entity_is(without_ents: Language) -> None:
+    docs = [without_ents(make_doc(without_ents.vocab, text)) for text in TEXTS[:2]]
     expected = [span._.confidence for doc in docs for span in doc.spans[KEY]]
     joined = Doc.from_docs(docs)
     assert [span._.confidence for span in joined.spans[KEY]] == expected

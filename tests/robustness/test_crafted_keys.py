@@ -18,8 +18,8 @@ from spacy_cascade.numeric.index import KeyIndex, frequent_keys
 GOLDEN = 0x9E3779B97F4A7C15
 """A factor that everybody knows."""
 N, N_TABLES = 2000, 5
-MOST_STEPS, MOST_DRAWS = 4.0, 3
-"""Of a search, on average; and functions that are drawn for a table until it is not crowded."""
+MOST_STEPS, MOST_DRAWS = 5.0, 6
+"""Of a search, on average; and functions that are drawn for both tables of a size."""
 
 
 def of(numbers: Iterable[int]) -> np.ndarray:
@@ -74,8 +74,8 @@ def test_no_keys_crowd_together(
             for part in np.array_split(keys, 10):  # some at a time, as they come with Docs
                 index.add(part)
             frequent_keys(keys, None, 1)
-            assert max(map(drawn.count, drawn)) <= 2 * MOST_DRAWS, name
+            assert max(map(drawn.count, drawn)) <= MOST_DRAWS, name
             np.testing.assert_array_equal(index.lookup(keys), np.arange(len(keys)))
             assert (index.lookup(others) == -1).all()
-            assert mean_steps(index._table, keys) <= 1.0 + MOST_STEPS, name
-            assert mean_steps(index._table, others) <= 1.0 + MOST_STEPS, name
+            assert mean_steps(index._table, keys) <= MOST_STEPS, name
+            assert mean_steps(index._table, others) <= MOST_STEPS, name

@@ -426,14 +426,3 @@ def test_code_with_addresses_of_this_process_is_not_kept(
     module.difference._cache.save_overload(signature, overload)
     assert not files(kept, "difference")
     monkeypatch.undo()
-
-
-def test_what_cannot_be_removed_is_left(start: Start, kept: Path) -> None:
-    """Also where there is no folder any more."""
-    module = start()
-    module.count(5)
-    [path] = files(kept, "count")
-    path.unlink()
-    path.mkdir()
-    module.count._cache.flush()
-    assert path.is_dir()

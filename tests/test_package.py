@@ -70,7 +70,7 @@ SLOW_TO_IMPORT = {
 @pytest.fixture(scope="module")
 def fresh() -> dict[str, set[str]]:
     """The modules of a new process after each of its steps, and the names that it resolves."""
-    result = run_python("-c", _FRESH, json.dumps([NAMES, list(COMMANDS)]))
+    result = run_python("-c", _FRESH, json.dumps([NAMES, list(COMMANDS)]), timeout=300)
     assert result.returncode == 0, result.stderr
     return {step: set(names) for step, names in json.loads(result.stdout).items()}
 

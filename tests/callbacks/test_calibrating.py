@@ -170,9 +170,11 @@ def train_and_save(dev: Path, output: Path, decoding: str, **settings: Any) -> s
 @pytest.mark.parametrize(
     ("decoding", "settings"),
     [
-        pytest.param("expected_f1", {}, marks=pytest.mark.slow(kind="calibration")),
         ("best", {"threshold": 0.5}),
-        ("best", {}),
+        *(
+            pytest.param(decoding, {}, marks=pytest.mark.slow(kind="calibration"))
+            for decoding in ("best", "expected_f1")
+        ),
     ],
 )
 def test_scores_beside_a_saved_pipeline_are_its_own(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -33,9 +34,10 @@ from spacy.util import load_config
 from spacy.vocab import Vocab
 from typer.testing import CliRunner, Result
 
-from helpers import PROJECT, SENTENCES, gold_doc
-from spacy_cascade import SavingError, processes, save_pipeline
+from helpers import PROJECT, SENTENCES, annotations, gold_doc
+from spacy_cascade import CascadeError, SavingError, processes, save_pipeline
 from spacy_cascade.cli import app
+from spacy_cascade.storage import model_file as storage
 from spacy_cascade.systems.reranking.tuning import with_reranker
 from spacy_cascade.tools.annotation.adapting import adapt
 
@@ -216,6 +218,42 @@ def _put_old(output: Path, model: Path | None) -> None:
         (output / "README").write_text("mine")
 
 
+def test_pages_that_are_new(disk: Disk, model: Path, corpus: Path) -> None:
+    """Nothing is left where nothing was."""
+    for more in ((), ("--alternatives", 2)):
+        with disk.room(10):
+            result = run("explain", model, TEXT, *more, "--html", disk.folder / "new" / "page.html")
+        assert "page.html: " in one_line(result)
+        assert contents(disk.folder) == {}
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command.trains])
+def test_no_room_for_temporary_files(
+    command: Command,
+    model: Path,
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cases: Callable[[int], int],
+) -> None:
+    """Commands that train keep corpora and pipelines there."""
+    output = tmp_path / "output.spacy"
+    (tmp_path / "small").mkdir()
+    with make_disk(FILE_SYSTEM, tmp_path / "small") as disk:
+        monkeypatch.setattr(tempfile, "tempdir", str(disk.folder))
+        random = np.random.default_rng(5)
+        for _ in range(cases(40)):
+            with disk.room(int(random.integers(40_000))):
+                result = run(command.name, *command.arguments(model, corpus, output))
+            assert result.exit_code == 1
+            assert isinstance(result.exception, SystemExit), result.exception
+            assert result.stderr.count("\n") == 1, result.stderr
+            assert str(disk.folder) in result.stderr
+            assert "Make room" in result.stderr
+            assert not output.exists()
+            assert os.listdir(disk.folder) == []
+
+
 def test_tune(
     disk: Disk,
     corpus: Path,
@@ -365,3 +403,46 @@ def test_stopped_at_each_call(
     assert came["the old one in .model.replaced"] == 1
     shown = ", ".join(f"{what} {n} times" for what, n in came.items())
     figure("a process that saves a pipeline stopped before each call that writes", shown)
+
+
+def test_training(
+    corpus: Path,
+    tmp_path: Path,
+    cases: Callable[[int], int],
+    figure: Callable[[str, str], None],
+) -> None:
+    """`spacy train` itself writes over `model-last`: weights are whole, the rest may be cut.
+
+    What was cut is refused, or it is a model that the same training saves on an empty disk.
+    """
+    random = np.random.default_rng(4)
+    came = Counter[str]()
+    with make_disk(FILE_SYSTEM, tmp_path) as disk:
+        output = disk.folder / "output"
+        output.mkdir()
+        trained(corpus, "ocr", output)
+        needed = disk.needed(output)
+        for _ in range(cases(20)):
+            shutil.rmtree(output)
+            output.mkdir()
+            with disk.room(int(random.integers(needed - 1))):
+                try:
+                    trained(corpus, "ocr", output)
+                except (CascadeError, OSError) as error:
+                    came[type(error).__name__] += 1
+            for file in output.glob("model-last/*/cascade.npz"):
+                storage.unpack(file.read_bytes(), str(file))
+            for folder in output.iterdir():
+                came[f"{folder.name} {_state(folder)}"] += 1
+    shown = ", ".join(f"{what} {n} times" for what, n in sorted(came.items()))
+    figure(f"training with {disk.name} full", shown)
+    assert came["OSError"] + came["SavingError"] == cases(20)
+
+
+def _state(folder: Path) -> str:
+    try:
+        nlp = spacy.load(folder)
+    except (OSError, ValueError, EOFError):  # the last for vectors without a byte
+        return "refused"
+    annotations(nlp)
+    return "loads"

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner as ClickRunner
 from typer.testing import CliRunner
 
 from commands import run_command
+from helpers import run_python, run_spacy
 from spacy_cascade.cli import app
-from spacy_cascade.cli.joined import GROUP, CommandGroup, Commands, docstring
+from spacy_cascade.cli.joined import GROUP, Commands, docstring
 
 PLACES = {point.name: point for point in entry_points(group=GROUP)}
 COUNT = '''
@@ -56,22 +56,48 @@ def other_package(tmp_path: Path) -> Path:
 
 def test_a_command_of_another_package(other_package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is listed without being imported: here the import would fail."""
-    monkeypatch.syspath_prepend(str(other_package))
-    group = CommandGroup(name="cascade", rich_markup_mode=None)
-
-    def run(*arguments: str) -> Any:
-        return ClickRunner().invoke(group, arguments)
-
-    listed = " ".join(run("--help").output.split())
+    monkeypatch.syspath_prepend(other_package)
+    listed = run_spacy("cascade", "--help")
     assert "count Count the lines of a file debug-data" in listed
     assert "words cluster, tally" in listed
-    assert str(run("count", "text.txt").exception) == "imported"
-    shown = run("words", "tally", "--help").output
+    failed = CliRunner().invoke(app, ["count", "text.txt"])
+    assert str(failed.exception) == "imported"
+    shown = run_spacy("cascade", "words", "tally", "--help")
     assert "A text file" in shown
     assert "All of them." in shown
     text = str(other_package / "text.txt")
-    said = run("words", "tally", text, "--training.seed", "1").output
-    assert said == "2 lines, ['--training.seed', '1']\n"
+    said = run_spacy("cascade", "words", "tally", text, "--training.seed", "1")
+    assert said == "2 lines, ['--training.seed', '1']"
+
+
+LOADED = """
+import sys
+from spacy.util import registry
+registry.cli.get_all()
+from typer.testing import CliRunner
+from spacy.cli._util import app
+for calls in ({lists}, {commands}):
+    for arguments in calls:
+        result = CliRunner().invoke(app, ["cascade", *arguments, "--help"])
+        assert result.exit_code == 0, result.output
+    print(*sys.modules)
+"""
+
+
+def test_help_imports_nothing_that_takes_long() -> None:
+    """A list of commands imports none of them."""
+    groups = sorted({name.partition(".")[0] for name in PLACES if "." in name})
+    lists, commands = [[], *([group] for group in groups)], [name.split(".") for name in PLACES]
+    result = run_python("-c", LOADED.format(lists=lists, commands=commands))
+    assert result.returncode == 0, result.stderr
+    of_lists, found = (set(line.split()) for line in result.stdout.splitlines())
+    modules = {point.module for point in PLACES.values()}
+    assert not of_lists & modules
+    assert modules <= found
+    slow = {"numba", "spacy_cascade.pipeline.learning",
+            "spacy_cascade.tools.formats.exchange.registry", "spacy_cascade.features.space",
+            "spacy_cascade.tools.bulk.run", "spacy_cascade.tools.search.searches"}  # fmt: skip
+    assert not found & slow
 
 
 def test_there_are_few_commands_at_the_top() -> None:

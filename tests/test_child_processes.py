@@ -50,6 +50,7 @@ def wait_a_little() -> str:
     return tempfile.gettempdir()
 
 
+@pytest.mark.slow(kind="child processes")
 def test_results_come_as_they_are() -> None:
     ticks: list[int] = []
     found = run_in_processes(double, [(1,), (2,), (3,)], 2, lambda: ticks.append(1))

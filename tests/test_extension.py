@@ -7,6 +7,7 @@ among the entry points. Attributes of templates: `features/test_new_attributes.p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -274,10 +275,11 @@ NEW: dict[str, dict[str, Any]] = {
 }
 
 
-def learnt(settings: dict[str, Any]) -> Language:
+@cache
+def learnt(what: str) -> Language:
     """A segmenter with these settings that has learnt `SENTENCES`."""
     nlp = blank()
-    nlp.add_pipe("cascade_segmenter", config=settings)
+    nlp.add_pipe("cascade_segmenter", config=NEW[what])
     first, *_, last = train(nlp, make_examples(nlp), updates=8)
     assert last["cascade_segmenter"] < first["cascade_segmenter"]
     return nlp
@@ -285,7 +287,7 @@ def learnt(settings: dict[str, Any]) -> Language:
 
 @pytest.mark.parametrize("what", NEW)
 def test_something_new_is_used_by_its_name(what: str) -> None:
-    nlp = learnt(NEW[what])
+    nlp = learnt(what)
     for text, spans in SENTENCES:
         doc = nlp(make_doc(nlp.vocab, text))
         found = [(start, end) for start, end, _ in bounds(doc.spans["cascade"])]
@@ -294,7 +296,7 @@ def test_something_new_is_used_by_its_name(what: str) -> None:
 
 @pytest.mark.parametrize("what", NEW)
 def test_it_is_saved_loaded_and_adapted(what: str) -> None:
-    nlp = learnt(NEW[what])
+    nlp = learnt(what)
     other = blank().from_config(nlp.config).from_bytes(nlp.to_bytes())
     doc, again = (pipeline(make_doc(nlp.vocab, SENTENCES[0][0])) for pipeline in (nlp, other))
     assert bounds(again.spans["cascade"]) == bounds(doc.spans["cascade"])

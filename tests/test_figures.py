@@ -4,41 +4,33 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
-from helpers import PROJECT, run_python
-
-TESTS = """
 import pytest
 
-@pytest.fixture
-def broken():
-    raise OSError("no disk\\nat all")
-
-def test_passes(figure):
-    figure("sums", "all right")
-
-def test_fails(figure):
-    figure("products", "begun")
-    assert 1 + 1 == 3
-
-def test_has_no_disk(broken):
-    pass
-"""
+import figures
 
 
-def test_a_test_that_fails_is_a_row(tmp_path: Path) -> None:
-    (tmp_path / "test_made.py").write_text(TESTS, encoding="utf8")
+def test_what_is_measured_and_what_failed_are_rows(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
-    result = run_python(
-        "-m", "pytest", "-p", "figures", "-p", "no:cacheprovider", "--rootdir", str(tmp_path),
-        str(tmp_path), "--figures", str(rows), PYTHONPATH=str(PROJECT / "tests" / "support"),
-    )  # fmt: skip
-    assert result.returncode == 1, result.stdout
-    found = [json.loads(line) for line in rows.read_text(encoding="utf8").splitlines()]
-    assert [row["test"] for row in found] == ["test_made.py"] * 4
-    assert [(row["what"], row["came"]) for row in found] == [
+    config = SimpleNamespace(getoption={"--figures": rows}.get)
+    item: Any = SimpleNamespace(name="test_fails", path=tmp_path / "test_made.py", config=config)
+    figures.keep(item, "sums", "all right")
+    for when, error in (
+        ("call", None), ("call", AssertionError("1 + 1\nis 2")), ("setup", OSError("no disk")),
+    ):  # fmt: skip
+        excinfo = SimpleNamespace(value=error, typename=type(error).__name__)
+        call: Any = SimpleNamespace(when=when, excinfo=excinfo)
+        hook = figures.pytest_runtest_makereport(item, call)
+        next(hook)
+        report = SimpleNamespace(failed=error is not None)
+        with pytest.raises(StopIteration):
+            hook.send(SimpleNamespace(get_result=lambda report=report: report))
+    written = [json.loads(line) for line in rows.read_text(encoding="utf8").splitlines()]
+    assert {row["test"] for row in written} == {"test_made.py"}
+    assert [(row["what"], row["came"]) for row in written] == [
         ("sums", "all right"),
-        ("products", "begun"),
-        ("test_fails", "**failed** (call): AssertionError: assert (1 + 1) == 3"),
-        ("test_has_no_disk", "**failed** (setup): OSError: no disk"),
+        ("test_fails", "**failed** (call): AssertionError: 1 + 1"),
+        ("test_fails", "**failed** (setup): OSError: no disk"),
     ]

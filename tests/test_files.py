@@ -264,20 +264,6 @@ def fail_at_a_move(n_passed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "rename", fail_once)
 
 
-@pytest.mark.parametrize("n_passed", range(4))
-def test_what_was_moved_is_put_back(
-    n_passed: int, old: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two entries are moved twice each; one of these moves fails, and then all go back."""
-    monkeypatch.chdir(old)
-    before = files(old)
-    fail_at_a_move(n_passed, monkeypatch)
-    with pytest.raises(SavingError, match="No space left"):
-        replace_folder(old, fill)
-    assert files(old) == before
-    assert sorted(os.listdir(old)) == ["README", "meta", "part"]
-
-
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "model").write_text("mine")
     with pytest.raises(SavingError, match="Cannot save"):
@@ -292,16 +278,6 @@ def test_no_room_for_temporary_files() -> None:
     assert not folder.exists()
     with pytest.raises(FileNotFoundError), temporary_folder():
         raise FileNotFoundError
-
-
-def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
-    left = [".model.0123456789abcdef", ".model.00112233445566ff"]
-    others = [".model.0123", "model", ".other.0123456789abcdef", ".model.0123456789abcdef.bak"]
-    for name in (*left, *others):
-        (tmp_path / name).write_bytes(b"")
-    remove_leftovers(tmp_path / "model")
-    assert sorted(os.listdir(tmp_path)) == sorted(others)
-    remove_leftovers(tmp_path / "nowhere" / "model")
 
 
 class Disk:

@@ -30,7 +30,7 @@ def test_ctrl_c_is_no_other_error() -> None:
     _twice(values)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
-        end = time.monotonic() + 1.0
+        end = time.monotonic() + 0.4
         while time.monotonic() < end:
             try:
                 signal.setitimer(signal.ITIMER_REAL, 0.0005)
@@ -41,7 +41,7 @@ def test_ctrl_c_is_no_other_error() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
-    assert interrupts > 100
+    assert interrupts > 20
 
 
 def test_kernels_call_each_other() -> None:

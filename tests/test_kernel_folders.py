@@ -155,21 +155,6 @@ def test_without_groups_none_is_private(monkeypatch: pytest.MonkeyPatch) -> None
     folders._is_private.cache_clear()
 
 
-def test_the_folder_of_a_source_that_others_own_may_be_theirs(
-    source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever owns the source can run code already; the groups of both have to agree."""
-    pycache = make_folder(source.parent / "__pycache__", 0o700)
-    monkeypatch.setattr(folders, "_user", lambda: os.geteuid() + 1)
-    monkeypatch.setattr(folders, "_is_private", lambda group: False)
-    assert folders._danger(pycache, source.parent) is None
-    pycache.chmod(0o770)
-    source.parent.chmod(0o755)
-    assert folders._danger(pycache, source.parent) == pycache
-    source.parent.chmod(0o775)
-    assert folders._danger(pycache, source.parent) is None
-
-
 class Status(NamedTuple):
     st_mode: int
     st_uid: int

@@ -74,3 +74,5 @@ def test_values_are_described_by_what_they_are() -> None:
     ]
     assert len(set(texts)) == len(texts)
     assert _described(one) == _described(np.array([1, 2]))
+    long = np.arange(5000)  # of which NumPy shows the ends only
+    assert _described(long) != _described(np.where(long == 2500, 0, long))

@@ -29,34 +29,52 @@ NAMES = [
 ]
 
 
-@pytest.mark.slow(kind="fresh process")
-def test_every_name_resolves_in_a_process_that_imports_spacy_only() -> None:
-    code = (
-        "import json, sys, spacy\n"
-        "from spacy.util import registry\n"
-        "print(all(callable(getattr(registry, r).get(n)) for r, n in json.loads(sys.argv[1])))"
-    )
-    assert len(NAMES) >= 15
-    result = run_python("-c", code, json.dumps(NAMES))
-    assert result.stdout.strip() == "True", result.stderr
+_FRESH = """
+import json, sys
+import spacy.cli
+from spacy.cli._util import app
+from spacy.util import registry
+from typer.testing import CliRunner
+
+names = json.loads(sys.argv[1])
+found = {"spaCy": sorted(sys.modules)}
+registry.cli.get_all()  # as spaCy does before it reads its command line
+for command in (["--help"], ["cascade", "--help"]):
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    found[" ".join(["spacy", *command])] = sorted(sys.modules)
+nlp = spacy.blank("xx")
+for name in ("segmenter", "classifier", "tagger"):
+    nlp.add_pipe(f"cascade_{name}")
+found["components"] = sorted(sys.modules)
+found["resolved"] = [name for r, name in names if callable(getattr(registry, r).get(name))]
+print(json.dumps(found))
+"""
+"""Imports nothing of the package by name. Says which modules there are after each step."""
 
 
-def test_a_blank_pipeline_takes_the_components_without_an_import() -> None:
-    code = (
-        "import spacy; nlp = spacy.blank('en')\n"
-        "nlp.add_pipe('cascade_segmenter'); nlp.add_pipe('cascade_classifier')\n"
-        "nlp.add_pipe('cascade_tagger')\n"
-        "print(nlp.pipe_names)"
-    )
-    found = run_python("-c", code).stdout
-    assert "cascade_classifier" in found
-    assert "cascade_tagger" in found
-
-
-def test_the_command_is_found() -> None:
-    result = run_python("-m", "spacy", "cascade", "--help")
+@pytest.fixture(scope="module")
+def fresh() -> dict[str, set[str]]:
+    """The modules of a new process after each of its steps, and the names that it resolves."""
+    result = run_python("-c", _FRESH, json.dumps(NAMES), timeout=300)
     assert result.returncode == 0, result.stderr
-    assert "convert" in result.stdout
+    return {step: set(names) for step, names in json.loads(result.stdout).items()}
+
+
+def test_a_list_of_commands_imports_next_to_nothing(fresh: dict[str, set[str]]) -> None:
+    """So `spacy cascade --help` takes about as long as `spacy --help` without this package."""
+    of_spacy, plain, listed = (fresh[x] for x in ("spaCy", "spacy --help", "spacy cascade --help"))
+    assert len(plain - of_spacy) < 0.04 * len(of_spacy)
+    assert len(listed - plain) <= 5
+    assert not {name for name in listed - plain if name.startswith("spacy_cascade")}
+    assert "numba" not in listed
+
+
+def test_components_and_names_are_there_without_an_import(fresh: dict[str, set[str]]) -> None:
+    """And adding components loads nothing that only training or plots need."""
+    assert len(NAMES) >= 15
+    assert fresh["resolved"] == {name for _, name in NAMES}
+    assert not fresh["components"] & {"pycrfsuite", "matplotlib", "hypothesis"}
 
 
 def _required(distribution: str) -> set[str]:
@@ -66,12 +84,6 @@ def _required(distribution: str) -> set[str]:
 
 
 def test_annotating_needs_no_extra() -> None:
-    """Importing and adding components loads nothing that only training or plots need."""
-    code = (
-        "import sys, spacy; nlp = spacy.blank('en'); nlp.add_pipe('cascade_segmenter')\n"
-        "print([n for n in ('pycrfsuite', 'matplotlib', 'hypothesis') if n in sys.modules])"
-    )
-    assert run_python("-c", code).stdout.strip() == "[]"
     assert _required("spacy-cascade") - _required("spacy") == {
         "filelock",
         "lazy-loader",

@@ -30,16 +30,6 @@ def test_pieces_cover_all_rows_in_order(sizes, begin, cost):
     assert all(first < last for first, last in pieces)
 
 
-def test_small_work_is_one_piece():
-    assert split(starts_of([10, 0, 30])) == [(0, 3)]
-
-
-def test_dear_entries_are_shared_though_they_are_few():
-    starts = starts_of([10, 0, 30] * 1000)
-    assert len(split(starts)) < len(split(starts, 300))
-    assert split(starts_of([10, 0, 30]), 1 << 20) != [(0, 3)]
-
-
 def test_no_rows_are_no_work():
     assert split(starts_of([])) == []
 
@@ -51,13 +41,6 @@ def test_pieces_are_about_equal(sizes):
     assert len(work) > 4
     # A piece ends with the row that fills it.
     assert max(work) <= sum(work) / len(work) + max(sizes) + 1
-
-
-def test_pieces_of_much_work_are_short():
-    """So that an interrupt is seen between two of them."""
-    work = np.full(1000, 200_000)
-    starts = starts_of(work.tolist())
-    assert max(starts[last] - starts[first] for first, last in split(starts)) < 3_000_000
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -160,17 +143,6 @@ def test_rows_behind_others_are_divided_like_those_at_the_beginning():
     starts = np.arange(0, 10**6, 7)
     assert split(starts + 10**7) == split(starts)
     assert len(split(starts)) > 10
-
-
-def test_it_returns_when_every_piece_is_done():
-    done = []
-
-    def piece(begin: int, _: int) -> None:
-        time.sleep(0.02)
-        done.append(begin)
-
-    Workers(2).map(piece, [(n, n + 1) for n in range(5)])
-    assert sorted(done) == list(range(5))
 
 
 def test_after_an_error_no_more_pieces_are_begun():

@@ -2,46 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from helpers import PROJECT, run_python
+import sampling
 from sampling import chosen
-
-TESTS = """
-import pytest
-
-@pytest.mark.slow
-@pytest.mark.parametrize("i", range(20))
-def test_slow(i):
-    pass
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["one", "another"])
-def test_kinds(kind):
-    pass
-
-@pytest.mark.slow(kind="commands")
-@pytest.mark.parametrize("i", range(6))
-def test_one_command(i):
-    pass
-
-@pytest.mark.slow(kind="commands")
-@pytest.mark.parametrize("i", range(6))
-def test_another_command(i):
-    pass
-
-@pytest.mark.slow(kind="pages")
-@pytest.mark.parametrize("i", range(2))
-def test_page(i):
-    pass
-
-@pytest.mark.parametrize("i", range(20))
-def test_fast(i):
-    pass
-"""
 
 
 @pytest.mark.parametrize("one_in", [1, 2, 3, 100])
@@ -59,20 +26,39 @@ def test_all_cases_come_up_in_the_long_run() -> None:
     assert set[str]().union(*(chosen(names, 3, str(seed)) for seed in range(30))) == set(names)
 
 
-def run(folder: Path, *arguments: str) -> list[str]:
-    (folder / "test_made.py").write_text(TESTS, encoding="utf8")
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow: of a test\n", encoding="utf8")
-    result = run_python(
-        "-m", "pytest", "-v", "-p", "sampling", "-p", "no:cacheprovider", "--rootdir", str(folder),
-        str(folder), *arguments, PYTHONPATH=str(PROJECT / "tests" / "support"),
-    )  # fmt: skip
-    assert result.returncode == 0, result.stdout
-    return re.findall(r"(test_\w+\[\w+\]) PASSED", result.stdout)
+def cases(name: str, n: int, *marks: pytest.Mark) -> list[Any]:
+    """A test of so many cases, as pytest has collected them."""
+    by_name = {mark.name: mark for mark in marks}
+    return [
+        SimpleNamespace(nodeid=f"test_made.py::{name}[{i}]", get_closest_marker=by_name.get)
+        for i in range(n)
+    ]
 
 
-def test_only_slow_tests_of_many_cases_are_sampled(tmp_path: Path) -> None:
-    found = run(tmp_path, "--sample", "4", "--sample-seed", "x")
-    wanted = {"test_slow": 5, "test_kinds": 2, "command": 3, "test_page": 1, "test_fast": 20}
+def sample(one_in: int, seed: str = "x") -> list[str]:
+    """The cases that are run."""
+    slow, commands, pages = (
+        pytest.mark.slow(**kind).mark for kind in ({}, {"kind": "commands"}, {"kind": "pages"})
+    )
+    items = [
+        *cases("slow", 20, slow), *cases("few", 2, slow), *cases("one_command", 6, commands),
+        *cases("other_command", 6, commands), *cases("page", 2, pages), *cases("fast", 20),
+    ]  # fmt: skip
+    left_out: list[Any] = []
+    options = {"--sample": one_in, "--sample-seed": seed}
+    config: Any = SimpleNamespace(
+        getoption=options.__getitem__,
+        hook=SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items)),
+    )
+    n_items = len(items)
+    sampling.pytest_collection_modifyitems(config, items)
+    assert len(items) + len(left_out) == n_items
+    return [item.nodeid for item in items]
+
+
+def test_only_slow_tests_of_many_cases_are_sampled() -> None:
+    found = sample(4)
+    wanted = {"slow": 5, "few": 2, "command": 3, "page": 1, "fast": 20}
     assert {name: sum(f"{name}[" in each for each in found) for name in wanted} == wanted
-    assert run(tmp_path, "--sample", "4", "--sample-seed", "x") == found
-    assert len(run(tmp_path)) == 56
+    assert sample(4) == found != sample(4, "y")
+    assert len(sample(1)) == 56

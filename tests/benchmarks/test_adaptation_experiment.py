@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from spacy.tokens import DocBin
 
-from benchmarks.experiments import adaptation
 from benchmarks.lib.adaptation import split_corpus
 from helpers import PROJECT, blank, run_python, sample_docs, write_sample
 
@@ -40,26 +39,6 @@ def test_parts_of_a_corpus_to_adapt_to(tmp_path: Path) -> None:
     texts = [[doc.text for doc in read(f"new-{size}-0")] for size in (3, 12)]
     assert texts[1][0].startswith(texts[0][0])
     assert texts[0] != [doc.text for doc in read("new-3-1")]
-
-
-def test_table_of_adaptation() -> None:
-    study = adaptation.Study(None, [20], 2, 2, 1.0, [5.0])
-    f1 = {
-        "memb-old": (80.0, 60.0), "memb-adapted-20-0": (79.0, 62.0),
-        "memb-adapted-20-1": (80.0, 64.0), "memb-old-20-0": (80.0, 64.0),
-        "memb-old-20-1": (80.0, 65.0), "memb-all": (81.0, 70.0), "ocr-old": (79.0, 59.0),
-        "ocr-adapted-20-0": (79.0, 60.0), "ocr-adapted-20-1": (79.0, 60.0),
-        "ner-old": (70.0, 50.0), "ner-resumed-20/5": (60.0, 51.0),
-    }  # fmt: skip
-    found = {
-        "seconds": dict.fromkeys(f1, 2.0),
-        "scores": {name: {"old": {"f1": o}, "new": {"f1": n}} for name, (o, n) in f1.items()},
-    }
-    lines = adaptation.summarize(study, found)
-    assert (lines[1]["old_change"], lines[1]["new_change"]) == (-0.5, 3.0)
-    assert lines[1]["title"] == "adapted to 20 sentences"
-    assert (lines[1]["old"], lines[1]["new"], lines[1]["seconds"]) == (79.5, 63.0, 2.0)
-    assert (lines[-1]["old_change"], lines[-1]["new_change"], lines[-1]["seconds"]) == (-10, 1, 5)
 
 
 @pytest.mark.slow(kind="experiments")

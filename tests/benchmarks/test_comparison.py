@@ -14,9 +14,7 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from benchmarks.experiments.comparison import parts
 from benchmarks.lib import bootstrap, corpora
-from benchmarks.lib.label_cost import with_types
 from benchmarks.peers import systems
 from benchmarks.peers.evaluation import count
 from benchmarks.reports import figure_report, readme_tables
@@ -94,14 +92,6 @@ def test_a_peer_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatc
     assert systems.missing(systems.SYSTEMS.values()) == {}
 
 
-def test_parts_need_their_models() -> None:
-    some = {name: systems.SYSTEMS[name] for name in ("memb", "ner")}
-    assert parts.chosen_parts(list(parts.PARTS), some) == [
-        "models", "scores", "learning", "threads", "labels",
-    ]  # fmt: skip
-    assert parts.chosen_parts([], some) == ["models", "scores"]
-
-
 # Learning curves and types
 
 
@@ -119,14 +109,6 @@ def test_larger_parts_have_smaller_ones(tmp_path: Path) -> None:
     assert [len(part) for part in texts] == [1, 3, 10]
     assert texts[2][:3] == texts[1]
     assert texts[1][:1] == texts[0]
-
-
-def test_made_up_types_keep_the_bounds() -> None:
-    doc = gold_doc(blank().vocab, *SENTENCES[0])
-    typed = with_types(doc, 2)
-    assert [(e.start, e.end) for e in typed.ents] == [(e.start, e.end) for e in doc.ents]
-    assert {e.label_ for e in typed.ents} <= {"TYPE0", "TYPE1"}
-    assert {e.label_ for e in with_types(doc, 1).ents} == {"TYPE0"}
 
 
 # Tables of pages

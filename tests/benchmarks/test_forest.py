@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,6 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
-from benchmarks.lib.processes import TaskRunner
 from benchmarks.suite import forest
 from helpers import SENTENCES, blank, gold_doc, make_examples, trained_cascade
 
@@ -76,37 +73,3 @@ def test_the_report_takes_the_penalty_that_is_best_at_home() -> None:
     }
     assert forest.at_tuned_penalty(row, "2") == {"penalty": 0.2, "": 80.0, "btc": 40.0}
     assert forest.best_member(row, "2") == {"": 70.0, "btc": 30.0}
-
-
-def test_members_of_each_share_are_trained_and_scored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[str, Mapping[str, Any]]] = []
-
-    class Prepared:
-        def __init__(self, *_: Any) -> None: ...
-
-        def sizes(self, name: str) -> None: ...
-
-        def targets(self, name: str, shifts: Any) -> dict[str, Any]:
-            return {}
-
-        def folder(self, name: str) -> Path:
-            return tmp_path
-
-    class Runner(TaskRunner):
-        def run(self, task: str, arguments: Mapping[str, Any], *_: Any, **__: Any) -> Any:
-            asked.append((task.partition(":")[2], arguments))
-            # As every process does, it says how much memory it took.
-            return {"": {"members": []}, "peak_memory_megabytes": 200.0}
-
-    monkeypatch.setattr(forest, "Prepared", Prepared)
-    arguments = argparse.Namespace(
-        data=tmp_path, corpus="wikigold", shares=[0.5], sizes=[1, 3], at_once=1
-    )
-    rows = forest.measure(Runner(tmp_path / "work"), arguments)["rows"]
-    assert [row["share"] for row in rows] == [0.5, 1.0]
-    assert all(row["scores"] == {"": {"members": []}} for row in rows)
-    numbers = [(a["features"], a["number"]) for task, a in asked if task == "train_member"]
-    assert numbers == [(0.5, 0), (0.5, 1), (0.5, 2), (1.0, 0)]
-    assert [a["sizes"] for task, a in asked if task == "score_ensembles"] == [[1, 3], [1]]

@@ -16,14 +16,14 @@ from benchmarks.experiments.icrf import (
 )
 from benchmarks.lib.corpora import read_docs
 from benchmarks.lib.variants import config_path
-from helpers import write_sample
+from helpers import LANGUAGE, write_sample
 from spacy_cascade.inference.lattice import free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.structure import Potentials
 
 
 def test_parts_of_a_corpus_share_nothing(tmp_path: Any) -> None:
-    source = str(write_sample(tmp_path / "train.spacy"))
+    source = str(write_sample(tmp_path / "train.spacy", n_docs=8))
     paths = {name: str(tmp_path / f"{name}.spacy") for name in ("kept", "held_back")}
     texts = []
     for seed in (0, 1):
@@ -40,7 +40,12 @@ def test_systems_can_be_made() -> None:
     for system in {
         s.chains: s for s in [*chunks_and_entities(), *entities_and_types("x")]
     }.values():
-        overrides = {**system.settings, "paths.train": "t.spacy", "paths.dev": "d.spacy"}
+        overrides = {
+            **system.settings,
+            "paths.train": "t.spacy",
+            "paths.dev": "d.spacy",
+            "nlp.lang": LANGUAGE,
+        }
         config = load_config(config_path(system.config), overrides=overrides)
         nlp = load_model_from_config(config, auto_fill=True)
         assert len(nlp.pipe_names) == 2

@@ -11,20 +11,20 @@ from helpers import write_sample
 
 
 def test_parts_are_disjoint_blocks(tmp_path: Path) -> None:
-    source = str(write_sample(tmp_path / "train.spacy"))
+    source = str(write_sample(tmp_path / "train.spacy", n_docs=12))
     parts = [str(tmp_path / f"{name}.spacy") for name in ("labelled", "unlabelled")]
-    sizes = split_blocks(source, *parts, share=0.2, seed=1, most=500)
+    sizes = split_blocks(source, *parts, share=0.2, seed=1, most=200)
     labelled, unlabelled = map(read_docs, parts)
     total = sum(map(len, read_docs(source)))
     assert sizes["tokens"] == sum(map(len, labelled)) >= 0.2 * total
     assert sizes["tokens"] - len(labelled[-1]) < 0.2 * total
     assert sizes["entities"] == sum(len(doc.ents) for doc in labelled) > 0
-    assert 500 <= sizes["unlabelled_tokens"] == sum(map(len, unlabelled)) < 500 + 10 * 100
+    assert 200 <= sizes["unlabelled_tokens"] == sum(map(len, unlabelled)) < 200 + 10 * 100
     texts = [{doc.text for doc in docs} for docs in (labelled, unlabelled)]
     assert texts[0].isdisjoint(texts[1])
     for doc in [*labelled, *unlabelled]:
         assert sum(bool(token.is_sent_start) for token in doc) <= 10
-    again = split_blocks(source, *parts, share=0.2, seed=1, most=500)
+    again = split_blocks(source, *parts, share=0.2, seed=1, most=200)
     assert again == sizes
     assert [doc.text for doc in read_docs(parts[0])] == [doc.text for doc in labelled]
 
@@ -54,11 +54,3 @@ def test_means_are_of_corpora_and_not_of_draws() -> None:
     assert "| mean |  |  |  | 40.00 | 45.00 | 52.50 |" in report
     assert "- self: +12.50 F1 kept, +5.00 in the first round; better in 2 of 3 draws" in report
     assert "| two | 1% | self | 12 | 50.0 | 75.0 | - |" in report
-
-
-def test_nothing_added_counts_as_the_labelled_part_alone() -> None:
-    only: dict[str, Any] = row("one", 0, "self", (0.2, 0.3, 0.2))
-    only["learnt"]["rounds"] = []
-    machine = {"processor": "x", "system": "y", "python": "3", "packages": {}}
-    report = make_report({"machine": machine, "rows": [only]})
-    assert "| mean |  |  |  | 20.00 | 20.00 | 20.00 |" in report

@@ -33,7 +33,11 @@ def test_larger_reports_are_made_of_the_results() -> None:
     assert (RESULTS / "suite.md").read_text(encoding="utf8").startswith(suite)
 
 
-@pytest.mark.parametrize("name", [name for name, (_, picture) in REPORTS.items() if picture])
+WITH_PICTURES = [name for name, (_, picture) in REPORTS.items() if picture]
+
+
+@pytest.mark.slow(kind="pictures")
+@pytest.mark.parametrize("name", WITH_PICTURES)
 def test_pictures_are_drawn(name: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     _, picture = REPORTS[name]

@@ -21,6 +21,7 @@ class Runner:
         return decode_in_turns(**arguments)
 
 
+@pytest.mark.slow(kind="experiments")
 def test_pipelines_are_compared_with_the_first_one(tmp_path: Path) -> None:
     trained_cascade().to_disk(tmp_path / "model")
     names = [speed.named_model(f"{name}={tmp_path / 'model'}") for name in ("one", "two", "three")]
@@ -31,11 +32,6 @@ def test_pipelines_are_compared_with_the_first_one(tmp_path: Path) -> None:
     assert found["times_as_long"]["two"]["warm"] > 0
     assert len(set(found["megabytes"].values())) == 1
     assert found["tokens_per_second"]["first_three"] > 0
-
-
-def test_a_model_has_a_name(tmp_path: Path) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="NAME=FOLDER"):
-        speed.named_model(str(tmp_path))
 
 
 def test_ratios_are_medians_of_rounds() -> None:

@@ -22,9 +22,7 @@ from benchmarks.suite import __main__ as command
 from benchmarks.suite import (
     auto_search,
     corpora,
-    few_documents,
     leave_one_out,
-    prior_width,
     running,
     scoring,
     shares,
@@ -122,11 +120,6 @@ def test_labels_that_both_corpora_have() -> None:
     assert found == {"Cell": "Anatomy", "Cancer": "Anatomy", "Anatomy": "Anatomy"}
     back = Shift("anatem", "bionlp13cg", anatomy.renamed)
     assert back.labels(["Anatomy"], ["Cell", "Cancer", "Organism"]) == found
-
-
-def test_shifts_are_between_corpora_of_the_suite() -> None:
-    assert len(corpora.SHIFTS) == 6
-    assert {name for s in corpora.SHIFTS for name in (s.source, s.target)} <= {*corpora.CORPORA}
 
 
 def test_entities_are_mapped_and_neighbours_stay_apart() -> None:
@@ -296,31 +289,6 @@ def test_the_table_is_made_of_the_results() -> None:
     ]
 
 
-def test_the_table_of_a_run_that_has_only_begun() -> None:
-    assert suite_report.suite_table([]) == ""
-    text = suite_report.suite_table([entry("a", "init", 60.0), entry("bb", "crf", 62.0)])
-    assert "| **mean** |  |  |  |  |" in text
-    assert "| bb |  | **62.00** | 62.00 |  |" in text
-    assert "# The suite" in suite_report.report(made_entries()[:1])
-
-
-def test_a_point_of_our_own_grid_is_no_system_of_the_table() -> None:
-    more = entry("a", "init", 99.0, setting="other", is_fixed=False)
-    assert suite_report.suite_table([*made_entries(), more]) == suite_report.suite_table(
-        made_entries()
-    )
-
-
-def test_raw_text_is_compared_with_given_tokens() -> None:
-    text = suite_report.raw_table(made_entries())
-    assert "| bb | 78.00 (-2.00) |" in text
-    assert "| a |  |" in text
-
-
-def test_equal_scores_share_their_ranks() -> None:
-    assert suite_results.ranks([3.0, 5.0, 3.0, 1.0]) == [2.5, 1.0, 2.5, 4.0]
-
-
 def test_settings_are_compared_with_the_fixed_one() -> None:
     further = {"setting": "more", "is_fixed": False}
     entries = [
@@ -336,15 +304,6 @@ def test_settings_are_compared_with_the_fixed_one() -> None:
         ["**mean**", "50.00", "-1.00"],
     ]
     assert settings_report.settings_table(made_entries()) == ""
-
-
-def test_the_report_has_a_picture(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    for one in made_entries():
-        suite_results.add_entry(tmp_path / "suite.jsonl", one)
-    suite_report.write(tmp_path / "suite.jsonl")
-    assert "](suite.png)" in (tmp_path / "suite.md").read_text()
-    assert (tmp_path / "suite.png").stat().st_size > 1000
 
 
 # Leave-one-out
@@ -376,45 +335,12 @@ def test_shifted_columns_of_a_corpus_are_left_out_with_it() -> None:
     assert found["a", "b"].setting == "plain"  # only c is left
 
 
-def test_scores_of_settings_come_from_the_results() -> None:
-    scores = leave_one_out.scores_of(made_entries(), "crf")
-    assert scores == {
-        "as it is": {("bb",): 70.0, ("bb", "a"): 40.0, ("a",): 62.0},
-        "tuned": {("bb",): 79.0, ("bb", "a"): 51.0, ("a",): 61.0},
-    }
-    assert leave_one_out.leave_one_out({"one": {("a",): 1.0}}) == {}
-    assert leave_one_out.leave_one_out({}) == {}
-
-
 # The command
 
 
 def rows_of(module: Any, data: Path, work: Path, **options: Any) -> list[dict[str, Any]]:
     """What a command of the suite measures on `home`."""
     return module.rows_of(InProcess(work), argparse.Namespace(data=data, **options), "home")
-
-
-@pytest.mark.slow(kind="experiments")
-def test_the_width_of_the_prior_by_the_size_of_the_corpus(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A wider prior has its own score; the smaller part of the corpus has fewer words."""
-    monkeypatch.setattr(prior_width, "SHARES", (0.5, 1.0))
-    small, whole = rows_of(prior_width, data, tmp_path / "work", factors=[0.01, 1.0])
-    assert small["tokens"] < whole["tokens"]
-    assert small["sigma"]["cascade_segmenter"] > whole["sigma"]["cascade_segmenter"] > 0.2667
-    assert whole["factors"]["0.01"]["f1"] < whole["factors"]["1"]["f1"]
-
-
-@pytest.mark.slow(kind="experiments")
-def test_what_settings_gain_on_shares_of_a_corpus(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(few_documents, "SHARES", (0.5,))
-    narrow = [["narrow", "components.cascade_segmenter.penalty.sigma=0.001"]]
-    (row,) = rows_of(few_documents, data, tmp_path / "work", setting=narrow)
-    assert row["share"] == 0.5
-    assert row["f1"]["narrow"] < row["f1"]["as it is"]
 
 
 @pytest.mark.slow(kind="experiments")

@@ -129,6 +129,7 @@ def test_a_pipeline_that_finds_nothing_is_saved_as_it_is(
         assert warned[0].filename == __file__
 
 
+@pytest.mark.slow(kind="calibration")
 def test_only_one_way_chooses_entities(
     dev: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,7 @@ def test_each_mutant_is_another_module_and_the_module_stays() -> None:
     assert ast.unparse(made[0].module) == original
 
 
+@pytest.mark.slow(kind="mutants")
 @pytest.mark.parametrize("group", GROUPS)
 def test_mutants_of_the_package_can_be_compiled(group: str) -> None:
     """Of each module the first and the last; all have names of their own."""
@@ -135,6 +136,7 @@ def mutant_of(path: str, change: str) -> Mutant:
     return found
 
 
+@pytest.mark.slow(kind="mutants")
 def test_a_mutant_is_taken_by_this_process_and_by_those_that_it_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,9 +22,7 @@ from typing import Any
 
 import numpy as np
 import spacy
-from archive_edits import ARCHIVE_EDITS, AROUND, DAMAGE
-from array_edits import ARRAY_EDITS
-from header_edits import HEADER_EDITS
+from edits import AROUND, DAMAGE, EDITS
 from model_files import Case, Model, choice
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -36,7 +34,6 @@ TIMES = 2
 """How many times the file may be in memory."""
 OWN_OBJECTS = 1 << 21
 """Bytes that small objects, and the text of the largest header, may take beside that."""
-EDITS = [*HEADER_EDITS, *ARRAY_EDITS, *ARCHIVE_EDITS]
 TEXTS = [
     "The Zta protein switches Epstein-Barr virus to replication .",
     "IL-2 acted on T cells and monocytes through NF-kappa B .",

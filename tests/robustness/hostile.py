@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from archive_edits import bomb
 from damage import Runner
+from edits import bomb
 from model_files import Model, archive_of, array_bytes
 
 from spacy_cascade import ModelFileError

@@ -18,7 +18,6 @@ from broken_corpora import Corpus
 from broken_trainings import CASES, Case
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
-from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config
@@ -26,9 +25,8 @@ from spacy.vocab import Vocab
 from thinc.api import ConfigValidationError
 from typer.testing import CliRunner
 
-import helpers
 from benchmarks.lib.variants import config_path
-from helpers import add_segmenter, annotation, blank
+from helpers import annotation
 from spacy_cascade import CascadeError
 from spacy_cascade.cli import app
 
@@ -223,29 +221,6 @@ def test_commands(
         assert error in result.stderr
         assert result.stderr.count("\n") == 1
         assert not output.exists()
-
-
-@pytest.mark.parametrize(
-    "corpus", [corpora.one_sentence, corpora.single_tokens, corpora.no_entity, corpora.all_missing]
-)
-def test_left_out_terms(corpus: Corpus) -> None:
-    """Nothing is left of a list where each Doc is the only one that has its terms."""
-    nlp = blank()
-    names = ["IL-2 gene", "STAT5", "T cells"]
-    listed = {"@misc": "spacy_cascade.TermList.v1", "source": names, "leave_out": True}
-    templates = {
-        "@misc": "spacy_cascade.Templates.v1",
-        "templates": ["word", "lexicon(own)"],
-        "patterns": {},
-        "lexicons": {"own": listed},
-    }
-    add_segmenter(nlp, model={"min_count": 1, "templates": templates})
-    docs = corpus(nlp.vocab)
-    losses = helpers.train(nlp, [Example(Doc(nlp.vocab, words(doc)), doc) for doc in docs])
-    assert np.isfinite([list(loss.values()) for loss in losses]).all()
-    check_finite(nlp)
-    other = blank().from_config(nlp.config).from_bytes(nlp.to_bytes())
-    assert annotated(other, corpus) == annotated(nlp, corpus)
 
 
 def words(doc: Doc) -> list[str]:

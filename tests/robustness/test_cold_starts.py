@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import spacy_cascade
@@ -30,13 +29,6 @@ nlp = spacy.load(sys.argv[2])
 docs = [nlp(text) for text in json.loads(sys.argv[3])]
 print(json.dumps([[[e.start, e.end, e.label_, e._.confidence] for e in doc.ents] for doc in docs]))
 """
-OPENED = """
-import sys
-
-opened = []
-sys.addaudithook(lambda event, arguments: event == "open" and opened.append(str(arguments[0])))
-"""
-"""Before `START`: lists the files that it opens."""
 BOUND_BY_PERMISSIONS = """
 import ctypes, os, sys
 if os.geteuid() == 0:
@@ -65,13 +57,13 @@ class Computer:
     expected: list[Any]
     environment: dict[str, str]
 
-    def start(self, script: str = START) -> subprocess.Popen[str]:
+    def start(self) -> subprocess.Popen[str]:
         inherited = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("HOME", "NUMBA", "XDG", "PYTHON", "COV"))
         }
-        arguments = ["-c", script, str(self.site), str(self.model), json.dumps(TEXTS)]
+        arguments = ["-c", START, str(self.site), str(self.model), json.dumps(TEXTS)]
         return subprocess.Popen(
             [sys.executable, "-c", BOUND_BY_PERMISSIONS, *arguments],
             env={**inherited, "PYTHONPATH": str(self.site), **self.environment},
@@ -155,17 +147,6 @@ def filled(computer: Make, n_cold: int, tmp_path_factory: pytest.TempPathFactory
     return folder
 
 
-@pytest.fixture(scope="module")
-def asked_for(computer: Make, filled: Path) -> set[Path]:
-    """The files of the cache that a start reads: not those of functions inside of kernels."""
-    script = OPENED + START + "print(json.dumps(opened))"
-    process = computer(NUMBA_CACHE_DIR=filled, HOME="/nowhere").start(script)
-    output, complaints = process.communicate(timeout=600)
-    assert (process.returncode, complaints) == (0, "")
-    opened = map(Path, json.loads(output.splitlines()[-1]))
-    return {path.relative_to(filled) for path in opened if path.suffix == ".kernel"}
-
-
 def groups(n: int) -> Iterator[int]:
     """`n` in parts of how many start at once."""
     for begin in range(0, n, AT_ONCE):
@@ -192,67 +173,6 @@ def test_many_at_once_on_an_empty_cache(
     assert {path.suffix for path in contents(filled)} == {".kernel"}, "nothing begun is left"
     at_once = min(n_cold, AT_ONCE)
     figure(f"{n_cold} starts, {at_once} at once on one empty kernel cache", "none failed")
-
-
-def flip(content: bytes, generator: np.random.Generator) -> bytes:
-    damaged = bytearray(content)
-    damaged[generator.integers(len(damaged))] ^= 1 << int(generator.integers(8))
-    return bytes(damaged)
-
-
-DAMAGES: list[Callable[[bytes, np.random.Generator], bytes]] = [
-    flip,
-    lambda content, generator: b"",
-    lambda content, generator: content[: generator.integers(len(content))],
-    lambda content, generator: generator.bytes(len(content)),
-    lambda content, generator: content + generator.bytes(1),
-]
-
-
-def damage(path: Path, kind: int, generator: np.random.Generator) -> None:
-    if kind < len(DAMAGES):
-        path.write_bytes(DAMAGES[kind](path.read_bytes(), generator))
-    elif kind == len(DAMAGES):
-        path.chmod(0)
-    else:
-        path.unlink()
-        path.mkdir()
-
-
-def test_damaged_kernels(
-    cases: Callable[[int], int],
-    figure: Callable[[str, str], None],
-    generator: np.random.Generator,
-    computer: Make,
-    filled: Path,
-    asked_for: set[Path],
-    tmp_path: Path,
-) -> None:
-    n, n_kinds, n_damaged = cases(136), len(DAMAGES) + 2, 0
-    for number, size in enumerate(groups(n)):
-        kept = tmp_path / f"kept{number}"
-        shutil.copytree(filled, kept)
-        here = computer(NUMBA_CACHE_DIR=kept)
-        before, asked = contents(kept), {kept / path for path in asked_for}
-        # The smallest ones that are asked for, which are soon compiled; any; half of all.
-        paths = sorted(asked if number == 0 else before, key=lambda path: (len(before[path]), path))
-        if number > 0:
-            paths = [paths[i] for i in generator.permutation(len(paths))]
-        damaged = paths[: len(paths) // 2 if number == 1 else n_kinds]
-        for i, path in enumerate(damaged):
-            damage(path, i % n_kinds, generator)
-        n_damaged += len(damaged)
-        left = contents(kept)
-        here.starts(size)
-        after = contents(kept)
-        assert {path: after[path] for path in before.keys() - damaged} == {
-            path: before[path] for path in before.keys() - damaged
-        }
-        here.starts(1)
-        assert contents(kept) == after, "all are mended that can be"
-        can_be = [path for i, path in enumerate(damaged) if i % n_kinds < len(DAMAGES)]
-        assert all(after[path] != left[path] for path in asked.intersection(can_be))
-    figure(f"{n} starts on kernel caches with {n_damaged} damaged files", "none failed")
 
 
 def test_nothing_can_be_written(

@@ -152,12 +152,6 @@ def test_generated_texts(
     )
 
 
-def test_batches_of_all(pipelines: dict[str, Language]) -> None:
-    for nlp in pipelines.values():
-        docs = list(nlp.pipe(UNUSUAL.values(), batch_size=50))
-        assert [doc.text for doc in docs] == list(UNUSUAL.values())
-
-
 def test_training_on_odd_texts(
     cases: Callable[[int], int], figure: Callable[[str, str], None]
 ) -> None:

@@ -34,7 +34,6 @@ from spacy_cascade.systems.ensembles.members import Member
 
 NOTHING = "Nothing is like this ."
 """A text in which nothing is found."""
-ODD_TEXTS = ["", " ", "\n \t", "STAT5  \n binds"]
 WAYS = (
     "classifier", "classifier of entities", "ensemble", "overlapping", "reranker",
     "reranker alone", "segmenter", "typed segmenter",
@@ -128,12 +127,6 @@ def test_every_token_has_a_value(nlp: Language) -> None:
         assert doc.has_annotation("ENT_IOB", require_complete=True)
 
 
-@pytest.mark.parametrize("text", ODD_TEXTS)
-def test_white_space_and_empty_docs(nlp: Language, text: str) -> None:
-    (doc,) = nlp.pipe([text])
-    assert states(doc) == states_of(doc)
-
-
 def test_what_another_component_has_set_stays(nlp: Language) -> None:
     doc = make_doc(nlp.vocab, TEXTS[0])
     entity = Span(doc, 6, 8, "OTHER", kb_id="Q1")
@@ -163,14 +156,6 @@ def test_an_outside_of_another_component_blocks_nothing(nlp: Language) -> None:
         assert states(doc) == states(expected)
 
 
-def test_a_second_run_changes_nothing(nlp: Language) -> None:
-    for text in TEXTS:
-        doc = nlp(make_doc(nlp.vocab, text))
-        once = states(doc)
-        assert states(nlp(doc)) == once
-        assert states(nlp(Doc(nlp.vocab).from_bytes(doc.to_bytes()))) == once
-
-
 def test_below_every_threshold_all_is_outside() -> None:
     nlp = trained_cascade(classifier={"threshold": 1.0, "temperature": 50.0})
     doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
@@ -189,12 +174,6 @@ def test_rejected_spans_are_outside() -> None:
     doc = make_doc(nlp.vocab, NOTHING)
     doc.spans["cascade"] = [Span(doc, 0, 1, "ENT")]
     assert states(nlp(doc)) == ["O"] * len(doc)
-
-
-def test_other_processes(trained: Language) -> None:
-    texts = [*TEXTS, NOTHING]
-    for doc, alone in zip(trained.pipe(texts, n_process=2), trained.pipe(texts), strict=True):
-        assert states(doc) == states(alone) == states_of(doc)
 
 
 # Those who read what was annotated

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,20 +13,19 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import filter_spans, raise_error
+from spacy.util import raise_error
 
 from every_component import (
     CLASSIFIER,
     LEARNERS,
     NAMES,
     SEGMENTER,
-    TAGGER,
     all_found,
     examples_for,
     pipeline_with,
     trained,
 )
-from helpers import TEXTS, annotations, blank, bounds, make_doc, weights
+from helpers import TEXTS, blank, make_doc, weights
 
 PIPELINES: dict[str, Language] = {}
 
@@ -39,23 +37,7 @@ def known(name: str) -> Language:
     return PIPELINES[name]
 
 
-# Docs without words, of white space, and several at once
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_docs_without_words(name: str) -> None:
-    nlp = known(name)
-    assert len(nlp("")) == 0
-    assert [len(doc) for doc in nlp.pipe(["", "p53", ""])] == [0, 1, 0]
-    assert list(nlp.pipe([])) == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", [" ", "\n\n \t", " \n p53 gene \n "])
-def test_white_space(name: str, text: str) -> None:
-    doc = known(name)(text)
-    assert doc.text == text
-    assert not any(token.is_space for span in doc.ents for token in (span[0], span[-1]))
+# Docs without words
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -69,31 +51,6 @@ def test_training_with_docs_without_words(name: str) -> None:
         nlp.update(examples)
     assert all_found(nlp, name) == all_found(known(name), name)
     assert nlp.evaluate([empty])["speed"] is not None
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_streams_give_what_single_docs_give(name: str) -> None:
-    nlp = known(name)
-    one_by_one = annotations(nlp)
-    for size in (1, 2, 50):
-        docs = nlp.pipe([make_doc(nlp.vocab, text) for text in TEXTS], batch_size=size)
-        assert [bounds(doc.ents) for doc in docs] == [each["ents"] for each in one_by_one]
-    pairs = nlp.pipe([(text, i) for i, text in enumerate(TEXTS)], as_tuples=True)
-    assert [i for _, i in pairs] == list(range(len(TEXTS)))
-
-
-@pytest.mark.slow(kind="processes")
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-@pytest.mark.parametrize("name", NAMES)
-def test_several_processes(name: str, method: str) -> None:
-    nlp, before = known(name), multiprocessing.get_start_method()
-    alone = [(bounds(doc.ents), [t.tag_ for t in doc]) for doc in nlp.pipe(TEXTS)]
-    multiprocessing.set_start_method(method, force=True)
-    try:
-        docs = list(nlp.pipe(TEXTS, n_process=2, batch_size=2))
-    finally:
-        multiprocessing.set_start_method(before, force=True)
-    assert [(bounds(doc.ents), [t.tag_ for t in doc]) for doc in docs] == alone
 
 
 # Errors
@@ -173,21 +130,6 @@ def test_rehearsal_leaves_it_as_it_is(name: str) -> None:
     assert nlp.get_pipe(name).to_bytes() == before
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_disabled_components_write_nothing(name: str) -> None:
-    nlp = known(name)
-    with nlp.select_pipes(disable=[name]):
-        doc = nlp(TEXTS[0])
-    if name == TAGGER:
-        assert not doc.has_annotation("TAG")
-    elif name == SEGMENTER:
-        assert "cascade" not in doc.spans
-    elif name == CLASSIFIER:
-        assert not doc.ents
-    else:
-        assert "cascade/1" in doc.spans  # which a reranker takes off
-
-
 @pytest.mark.parametrize("name", LEARNERS)
 def test_frozen_and_annotating(name: str) -> None:
     nlp = trained(name)
@@ -232,11 +174,6 @@ def test_missing_annotation_teaches_nothing(name: str) -> None:
         made.append(weights(nlp.get_pipe(name)))
     for one, other in zip(*made, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-3)
-
-
-def test_spans_of_a_group_can_be_filtered() -> None:
-    doc = known(SEGMENTER)(make_doc(known(SEGMENTER).vocab, TEXTS[0]))
-    assert filter_spans(doc.spans["cascade"]) == list(doc.spans["cascade"])
 
 
 def test_nothing_is_logged_while_annotating(caplog: pytest.LogCaptureFixture) -> None:

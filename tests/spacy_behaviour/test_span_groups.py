@@ -44,6 +44,12 @@ def nlp() -> Language:
     return trained_cascade(UNSURE, UNSURE)
 
 
+@pytest.fixture(scope="module")
+def without_ents() -> Language:
+    """A pipeline that leaves entities to others."""
+    return trained_cascade(UNSURE, {**UNSURE, "set_ents": False})
+
+
 @pytest.fixture
 def doc(nlp: Language) -> Doc:
     return nlp(make_doc(nlp.vocab, TEXTS[0]))
@@ -113,36 +119,11 @@ def test_a_span_that_is_added_has_no_number(doc: Doc, way: Callable[[Doc], Doc])
     assert numbers(doc) == {"The": None, **expected}
 
 
-@pytest.mark.parametrize("i", [0, 1, 2, -1, -3])
-@pytest.mark.parametrize("way", [same, copied])
-def test_a_span_that_is_taken_out(doc: Doc, way: Callable[[Doc], Doc], i: int) -> None:
-    expected = own_numbers(doc)
-    doc = way(doc)
-    left = bounds(doc.spans[KEY])
-    del left[i]
-    del doc.spans[KEY][i]
-    assert bounds(doc.spans[KEY]) == left
-    assert numbers(doc) == expected
-    assert {s.text: s._.confidence for s in doc.spans[KEY]}.items() <= expected.items()
-    stored = through_bytes(doc)
-    assert bounds(stored.spans[KEY]) == left
-
-
 @pytest.mark.parametrize("i", [3, -4])
 def test_a_span_that_is_not_there_is_not_taken_out(doc: Doc, i: int) -> None:
     with pytest.raises(IndexError, match="E856"):
         del doc.spans[KEY][i]
     assert len(doc.spans[KEY]) == 3
-
-
-def test_all_spans_are_taken_out(doc: Doc) -> None:
-    expected, group = own_numbers(doc), doc.spans[KEY]
-    while len(group):
-        del group[0]
-    assert list(group) == []
-    assert numbers(doc) == expected
-    del doc.spans[KEY]
-    assert numbers(doc) == expected
 
 
 @settings(max_examples=30)
@@ -211,7 +192,6 @@ def test_the_classifier_multiplies_with_the_number_of_the_span() -> None:
 # Entities of others
 
 
-@Language.component("set_the_same_entities")
 def set_the_same_entities(doc: Doc) -> Doc:
     """A language model that finds what the cascade finds."""
     spans = dict(SENTENCES)[doc.text.strip()]
@@ -237,11 +217,12 @@ def test_an_entity_that_was_there_has_no_number(nlp: Language, way: Callable[[Do
 @pytest.mark.parametrize("is_first", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_without_set_ents_no_entity_has_a_number(
-    way: Callable[[Doc], Doc], is_first: bool, nlp: Language
+    way: Callable[[Doc], Doc], is_first: bool, without_ents: Language
 ) -> None:
-    other = trained_cascade(UNSURE, {**UNSURE, "set_ents": False})
-    other.add_pipe("set_the_same_entities", first=is_first or None)
-    doc = way(other(make_doc(other.vocab, TEXTS[0])))
+    doc = make_doc(without_ents.vocab, TEXTS[0])
+    for pipe in (set_the_same_entities, without_ents)[:: 1 if is_first else -1]:
+        doc = pipe(doc)
+    doc = way(doc)
     assert len(doc.ents) == 3
     assert list(numbers(doc).values()) == [None] * 3
 
@@ -258,9 +239,8 @@ def test_an_entity_ruler_before_and_after(nlp: Language) -> None:
         assert None not in (numbers(doc)["IL-2 gene"], numbers(doc)["T cells"])
 
 
-def test_a_span_that_is_no_entity_has_a_number() -> None:
-    nlp = trained_cascade(UNSURE, {**UNSURE, "set_ents": False})
-    doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
+def test_a_span_that_is_no_entity_has_a_number(without_ents: Language) -> None:
+    doc = without_ents(make_doc(without_ents.vocab, TEXTS[0]))
     assert not doc.ents
     assert {span.text: span._.confidence for span in doc.spans[KEY]} == own_numbers(doc)
 
@@ -302,9 +282,8 @@ def test_joined_docs_keep_all_numbers(nlp: Language) -> None:
         assert len(confidences_of(joined)) == len(expected)
 
 
-def test_joined_docs_keep_what_is_no_entity_and_whose_an_entity_is() -> None:
-    nlp = trained_cascade(UNSURE, {**UNSURE, "set_ents": False})
-    docs = [nlp(make_doc(nlp.vocab, text)) for text in TEXTS[:2]]
+def test_joined_docs_keep_what_is_no_entity_and_whose_an_entity_is(without_ents: Language) -> None:
+    docs = [without_ents(make_doc(without_ents.vocab, text)) for text in TEXTS[:2]]
     expected = [span._.confidence for doc in docs for span in doc.spans[KEY]]
     joined = Doc.from_docs(docs)
     assert [span._.confidence for span in joined.spans[KEY]] == expected
@@ -324,13 +303,6 @@ def test_a_part_of_a_doc_keeps_its_numbers(nlp: Language) -> None:
     assert None not in expected
     again = part[5:].as_doc(copy_user_data=True)
     assert [e._.confidence for e in again.ents] == expected[2:]
-
-
-def test_a_joined_doc_goes_through_the_pipeline_again(nlp: Language) -> None:
-    joined = Doc.from_docs([nlp(make_doc(nlp.vocab, text)) for text in TEXTS[:2]])
-    expected = [e._.confidence for e in joined.ents]
-    assert len([e._.confidence for e in nlp(joined).ents]) == len(expected)
-    assert None not in [e._.confidence for e in joined.ents]
 
 
 # Docs that are gone, and tokens that are merged
@@ -377,15 +349,6 @@ def test_a_copy_of_a_group_on_other_tokens(doc: Doc, nlp: Language) -> None:
         doc.spans[KEY].copy(coarse)
     longer = Doc(blank().vocab, words=[*words, "And", "more"])
     assert bounds(doc.spans[KEY].copy(longer)) == bounds(doc.spans[KEY])
-
-
-def test_other_processes_keep_numbers_apart(nlp: Language) -> None:
-    nlp = trained_cascade(UNSURE, UNSURE)
-    ruler = nlp.add_pipe("entity_ruler", first=True)
-    ruler.add_patterns([{"label": "protein", "pattern": "STAT5"}])  # type: ignore[attr-defined]
-    for doc, alone in zip(nlp.pipe(TEXTS, n_process=2), nlp.pipe(TEXTS), strict=True):
-        assert numbers(doc) == numbers(alone)
-        assert all((e._.confidence is None) == (e.text == "STAT5") for e in doc.ents)
 
 
 @pytest.mark.parametrize("has_reranker", [False, True])

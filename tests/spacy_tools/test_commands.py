@@ -42,7 +42,7 @@ eval_frequency = 1
 """
 SOURCED = """
 [nlp]
-lang = "en"
+lang = "xx"
 pipeline = ["sentencizer","cascade_segmenter","cascade_classifier"]
 
 [nlp.tokenizer]
@@ -75,16 +75,17 @@ def corpus_settings(folder: Path) -> dict[str, str]:
     return {f"paths.{name}": f"{folder / name}.spacy" for name in ("train", "dev")}
 
 
-def test_first_use(workspace: Path) -> None:
-    shown = run_spacy("cascade", "debug-data", workspace / "ner.cfg", *corpora_in(workspace))
+@pytest.mark.slow(kind="first use")
+def test_first_use(first_use: Path) -> None:
+    shown = run_spacy("cascade", "debug-data", first_use / "ner.cfg", *corpora_in(first_use))
     assert "cell_line 106 14" in shown
-    nlp = spacy.load(workspace / "OUT" / "model-best")
+    nlp = spacy.load(first_use / "OUT" / "model-best")
     assert nlp.meta["performance"]["ents_f"] > 0.9
     assert "Jurkat cells" in {entity.text for entity in nlp(TEXT).ents}
 
 
 @pytest.mark.slow(kind="spaCy's commands")
-def test_fill_config(workspace: Path, tmp_path: Path) -> None:
+def test_fill_config(first_use: Path, tmp_path: Path) -> None:
     """A config that names factories only becomes complete; with the batcher it trains."""
     partial, full = tmp_path / "partial.cfg", tmp_path / "full.cfg"
     partial.write_text(FACTORIES + BATCHER, encoding="utf8")
@@ -93,33 +94,34 @@ def test_fill_config(workspace: Path, tmp_path: Path) -> None:
     for name in ("cascade_segmenter", "cascade_classifier"):
         defaults = Language.get_factory_meta(name).default_config
         assert components[name].keys() == {"factory", *defaults}
-    assert "Config is valid" in run_spacy("debug", "config", full, *corpora_in(workspace))
-    run_spacy("train", full, "--output", tmp_path / "OUT", *corpora_in(workspace))
+    assert "Config is valid" in run_spacy("debug", "config", full, *corpora_in(first_use))
+    run_spacy("train", full, "--output", tmp_path / "OUT", *corpora_in(first_use))
     assert spacy.load(tmp_path / "OUT" / "model-last")(TEXT).ents
 
 
 @pytest.mark.slow(kind="spaCy's commands")
-def test_a_config_without_the_batcher_trains_once_a_pass(workspace: Path, tmp_path: Path) -> None:
+def test_a_config_without_the_batcher_trains_once_a_pass(first_use: Path, tmp_path: Path) -> None:
     """spaCy fills in minibatches, which are collected."""
     (tmp_path / "partial.cfg").write_text(FACTORIES, encoding="utf8")
     run_spacy("init", "fill-config", tmp_path / "partial.cfg", tmp_path / "full.cfg")
     passes = {"training.max_epochs": 2, "training.eval_frequency": 10_000}
-    train(tmp_path / "full.cfg", tmp_path / "OUT", overrides=corpus_settings(workspace) | passes)
+    train(tmp_path / "full.cfg", tmp_path / "OUT", overrides=corpus_settings(first_use) | passes)
     assert spacy.load(tmp_path / "OUT" / "model-last")(TEXT).ents
 
 
 @pytest.mark.slow(kind="spaCy's commands")
 @pytest.mark.parametrize("config", ALONE, ids=lambda path: path.stem)
-def test_debug_config(config: Path, workspace: Path, tmp_path: Path) -> None:
+def test_debug_config(config: Path, first_use: Path, tmp_path: Path) -> None:
     """It takes complete configs; ours leave to spaCy what has the usual value."""
     run_spacy("init", "fill-config", config, tmp_path / "full.cfg")
-    shown = run_spacy("debug", "config", tmp_path / "full.cfg", *corpora_in(workspace))
+    shown = run_spacy("debug", "config", tmp_path / "full.cfg", *corpora_in(first_use))
     assert "Config is valid" in shown
 
 
-def test_debug_data(workspace: Path) -> None:
+@pytest.mark.slow(kind="spaCy's commands")
+def test_debug_data(first_use: Path) -> None:
     """It checks the corpora, but says nothing of entities, which it looks at for `ner` only."""
-    shown = run_spacy("debug", "data", workspace / "ner.cfg", *corpora_in(workspace), exit_code=1)
+    shown = run_spacy("debug", "data", first_use / "ner.cfg", *corpora_in(first_use), exit_code=1)
     assert "Pipeline can be initialized with data" in shown
     assert "Corpus is loadable" in shown
     assert "Low number of examples to train a new pipeline (55)" in shown
@@ -155,17 +157,19 @@ def test_evaluate(workspace: Path, tmp_path: Path) -> None:
     assert parts["cascade_classifier"]["ents_f"] == performance["ents_f"]
 
 
-def test_pages_of_displacy(workspace: Path, tmp_path: Path) -> None:
+@pytest.mark.slow(kind="spaCy's commands")
+def test_pages_of_displacy(first_use: Path, tmp_path: Path) -> None:
     """spaCy's own option writes them for pipelines with its own `ner` only; ours for any."""
-    model, data = workspace / "OUT" / "model-best", workspace / "dev.spacy"
+    model, data = first_use / "OUT" / "model-best", first_use / "dev.spacy"
     run_spacy("evaluate", model, data, "--displacy-path", tmp_path)
     assert list(tmp_path.iterdir()) == []
     run_spacy("cascade", "evaluate", model, data, "--displacy-path", tmp_path)
     assert "cell_line" in (tmp_path / "entities.html").read_text(encoding="utf8")
 
 
-def test_find_threshold(workspace: Path) -> None:
-    model, data = workspace / "OUT" / "model-best", workspace / "dev.spacy"
+@pytest.mark.slow(kind="spaCy's commands")
+def test_find_threshold(first_use: Path) -> None:
+    model, data = first_use / "OUT" / "model-best", first_use / "dev.spacy"
     arguments = (model, data, "cascade_classifier", "threshold", "ents_p", "--n_trials", 3)
     assert "Best threshold: 0.5 with ents_p" in run_spacy("find-threshold", *arguments)
 
@@ -190,8 +194,9 @@ def test_assemble(is_new: bool, workspace: Path, tmp_path: Path) -> None:
         assert annotation(doc) == annotation(other(TEXT))
 
 
-def test_info(workspace: Path) -> None:
-    shown = run_spacy("info", workspace / "OUT" / "model-best")
+@pytest.mark.slow(kind="spaCy's commands")
+def test_info(first_use: Path) -> None:
+    shown = run_spacy("info", first_use / "OUT" / "model-best")
     assert "['cascade_segmenter', 'cascade_classifier']" in shown
 
 

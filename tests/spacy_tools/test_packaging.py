@@ -42,11 +42,11 @@ def run(*arguments: object) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheels(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheels(first_use: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheels of a pipeline and of this project."""
     folder = tmp_path_factory.mktemp("packaging")
     options = ("--name", "sample", "--version", "1.0.0", "--build", "wheel")
-    run_spacy("package", workspace / "OUT" / "model-best", folder, *options)
+    run_spacy("package", first_use / "OUT" / "model-best", folder, *options)
     sources = folder / "project"
     sources.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -70,12 +70,12 @@ def test_the_package_names_what_it_needs(wheels: Path) -> None:
 
 
 @pytest.mark.slow(kind="packages")
-def test_it_annotates_in_a_fresh_environment(wheels: Path, workspace: Path, tmp_path: Path) -> None:
+def test_it_annotates_in_a_fresh_environment(wheels: Path, first_use: Path, tmp_path: Path) -> None:
     """pip is told of the pipeline only, and finds this project by what that requires."""
     venv.create(tmp_path, with_pip=True)
     python = tmp_path / ("Scripts" if os.name == "nt" else "bin") / "python"
     run(python, "-m", "pip", "install", "--quiet", "--find-links", wheels, "en-sample==1.0.0")
     found = json.loads(run(python, "-c", ANNOTATE, TEXT))
-    doc = spacy.load(workspace / "OUT" / "model-best")(TEXT)
+    doc = spacy.load(first_use / "OUT" / "model-best")(TEXT)
     assert [entity[:2] for entity in found] == [[e.text, e.label_] for e in doc.ents]
     assert [entity[2] for entity in found] == pytest.approx([e._.confidence for e in doc.ents])

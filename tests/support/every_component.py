@@ -53,9 +53,9 @@ def pipeline_with(name: str, **settings: Any) -> Language:
 
 
 def tag_of(word: str) -> str:
-    """A tag that can be learnt from the word alone."""
+    """A tag that can be learnt from the word alone, and that no vocabulary knows."""
     if not word[0].isalnum():
-        return "SYM"
+        return "MARK"
     return "NAME" if word[0].isupper() else "WORD"
 
 

@@ -1,4 +1,8 @@
-"""Files that the tools' own libraries wrote (`tests/support/make_format_files.py`)."""
+"""Files that the tools' own libraries wrote.
+
+They were made with bioc 2.1, conllu 6.0.0, datasets 5.2.0, label-studio-sdk 2.1.2 and the exporter
+of doccano 1.8.4. `prodigy.jsonl` follows https://prodi.gy/docs/api-interfaces by hand.
+"""
 
 from __future__ import annotations
 

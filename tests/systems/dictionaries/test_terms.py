@@ -29,7 +29,7 @@ PATTERNS = [
     {
         "label": "protein",
         "pattern": [{"LOWER": "nf"}, {"ORTH": "-"}, {"TEXT": "kappa"}],
-        "id": 3558,
+        "id": 77,
     },
     {"label": "DNA", "pattern": [{"lower": "enhancer"}]},
 ]

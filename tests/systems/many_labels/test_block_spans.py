@@ -29,7 +29,7 @@ def together(several: list[Chain]) -> Chains:
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     chains().filter(lambda example: not example[1].lattice.label_pairs),
     st.sampled_from([0.01, 0.2, 0.6]),

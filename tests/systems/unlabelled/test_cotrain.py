@@ -11,8 +11,10 @@ import spacy
 from spacy.tokens import DocBin
 
 from commands import check_errors, few_steps, run_training, small_training
+from helpers import LANGUAGE
 
 SETTINGS = few_steps(6)
+PLAIN = f"--nlp.lang={LANGUAGE}"
 run = partial(run_training, "combine", "cotrain")
 
 
@@ -52,10 +54,10 @@ def test_errors_are_one_line(given: dict[str, Path], tmp_path: Path) -> None:
     DocBin().to_disk(none)
     check_errors(
         run,
-        (({**given, "unlabelled": none}, output), "no unlabelled text"),
-        (({**given, "unlabelled": tmp_path / "absent.txt"}, output), "There is no text at"),
-        (({**given, "train": tmp_path / "absent.spacy"}, output), "There is no corpus at"),
-        ((given, output, "--threshold", 0), "must be above 0"),
+        (({**given, "unlabelled": none}, output, PLAIN), "no unlabelled text"),
+        (({**given, "unlabelled": tmp_path / "absent.txt"}, output, PLAIN), "There is no text at"),
+        (({**given, "train": tmp_path / "absent.spacy"}, output, PLAIN), "There is no corpus at"),
+        ((given, output, "--threshold", 0, PLAIN), "must be above 0"),
         ((given, output, "--nlp.lang", "qq"), "cannot be used"),
     )
     assert not (tmp_path / "OUT").exists()

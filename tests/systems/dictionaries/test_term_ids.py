@@ -92,16 +92,16 @@ def test_saved_arrays_come_back(saved: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "place", "value"),
     [
-        ("places", (0, 0), 1),
-        ("places", (2, 1), 2),
+        ("content", 0, ord("1")),
+        ("content", 1, 0),
+        ("content", 2, 255),
+        ("ends", 0, 1),
+        ("ends", -1, 2),
         ("written_keys", 0, 2**64 - 1),
         ("written_ends", 0, 2),
         ("written_ends", -1, 9),
         ("lower_ends", 0, 0),
         ("lower_entries", 0, 3),
-        ("terms_ends", 0, 1),
-        ("ids_ends", -1, 2),
-        ("labels_content", 0, 255),
     ],
 )
 def test_damaged_arrays(name: str, place: Any, value: int, saved: dict[str, Any]) -> None:

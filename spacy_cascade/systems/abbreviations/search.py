@@ -25,6 +25,8 @@ MOST_TOKENS = 5
 MOST_WORDS = 2
 """Longest short form in words; hyphens and other signs between tokens join them to one word."""
 FEWEST_CHARACTERS, MOST_CHARACTERS = 2, 10
+LONGEST = 100
+"""Characters of a token of a long form."""
 MOST_INSIDE = 30
 """Brackets with more tokens before a comma explain no abbreviation."""
 
@@ -152,6 +154,8 @@ def _long_form_start(short: Sequence[str], words: Sequence[str]) -> int | None:
     lower, own = [word.lower() for word in words], [word.lower() for word in short]
     start = bisect_right(list(accumulate(len(word) + 1 for word in lower)), place)
     kept = lower[start:]
+    if max(map(len, kept)) > LONGEST:
+        return None
     is_among = any(kept[k : k + len(own)] == own for k in range(len(kept)))
     return None if is_among or sum(map(_is_word, kept)) > _most_words(short) else start
 

@@ -178,6 +178,13 @@ def test_the_other_number_of_the_short_form() -> None:
     assert others == [hash_string("DC"), hash_string("HSPs")]
 
 
+def test_longest_words() -> None:
+    """A word of a hundred characters may be in a long form, a longer one ends the search."""
+    longest = "h" * 100
+    assert found_in(f"{longest} p ( HP )") == [("HP", f"{longest} p")]
+    assert found_in(f"{longest}h p ( HP )") == found_in(f"h {longest}h p ( HP )") == []
+
+
 def test_long_texts_take_linear_time() -> None:
     """No bracket looks far to its sides, however many there are."""
     assert not len(explained(read([[["h"] * 30_000 + ["(", "HSP"] * 10_000]])).short)

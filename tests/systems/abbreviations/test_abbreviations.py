@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -62,33 +63,35 @@ def found_in(text: str) -> list[tuple[str, str]]:
     return [(" ".join(words[a:b]), " ".join(words[c:d])) for (a, b), (c, d) in bounds]
 
 
+EXAMPLES = """the | heat shock protein ( HSP | ) of
+by | gonadotropin-releasing hormone ( GnRH | ) .
+| Heat shock transcription factor ( HSF | )
+of | dendritic cells ( DCs | ) and
+the | transforming growth factor - beta 1 ( TGF - beta 1 | )
+growth by | 5 - fluorouracil [ 5 - FU | ]
+| Epstein-Barr virus -LRB- EBV | -RRB-
+| heat shock protein ( HSP | , 70 kDa )
+| CD34 + dendritic cells ( CD34DCs | )
+and aside and | anode ( AND | )"""
+"""What stands before a long form, it and its short form, and what stands after them."""
+
+
+@pytest.mark.parametrize("example", EXAMPLES.splitlines())
+def test_examples(example: str) -> None:
+    """The shortest one: "aside" begins no long form of AND, and "and" stands in "anode", too."""
+    before, explained, after = example.split("|")
+    long, short = re.split(r" (?:[(\[]|-LRB-) ", explained.strip())
+    assert found_in(before + explained + after) == [(short, long)]
+
+
 @pytest.mark.parametrize(
     ("text", "short", "long"),
     [
-        ("the heat shock protein ( HSP ) of", "HSP", "heat shock protein"),
-        (
-            "by gonadotropin-releasing hormone ( GnRH ) .",
-            "GnRH",
-            "gonadotropin-releasing hormone",
-        ),
-        ("Heat shock transcription factor ( HSF )", "HSF", "Heat shock transcription factor"),
-        ("of dendritic cells ( DCs ) and", "DCs", "dendritic cells"),
-        (
-            "the transforming growth factor - beta 1 ( TGF - beta 1 )",
-            "TGF - beta 1",
-            "transforming growth factor - beta 1",
-        ),
-        ("growth by 5 - fluorouracil [ 5 - FU ]", "5 - FU", "5 - fluorouracil"),
-        ("Epstein-Barr virus -LRB- EBV -RRB-", "EBV", "Epstein-Barr virus"),
-        ("heat shock protein ( HSP , 70 kDa )", "HSP", "heat shock protein"),
         ("the HSP ( heat shock protein ) of", "HSP", "heat shock protein"),
         ("TNF - a ( the tumour necrosis factor a )", "TNF - a", "tumour necrosis factor a"),
-        ("CD34 + dendritic cells ( CD34DCs )", "CD34DCs", "CD34 + dendritic cells"),
-        # The shortest one: "and" stands in "anode", too, but "aside" begins no long form of it.
-        ("and aside and anode ( AND )", "AND", "anode"),
     ],
 )
-def test_examples(text: str, short: str, long: str) -> None:
+def test_brackets_may_hold_the_long_form(text: str, short: str, long: str) -> None:
     assert found_in(text) == [(short, long)]
 
 

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.training import Example
 
+from helpers import add_segmenter, blank, make_examples, train
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.attributes import Words
+from spacy_cascade.features.names import find_names
 from spacy_cascade.features.resources import InvalidArray
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.template_sets import make_classification, make_segmentation
+from spacy_cascade.pipeline.initializing import units_of
 from spacy_cascade.systems.words.attributes import Cluster
 from spacy_cascade.systems.words.clusters import ClusterFile, WordClusters
 from spacy_cascade.systems.words.paths import ClusteredWord, write_paths
@@ -142,3 +147,37 @@ def test_named_sets_look_at_each_file_of_clusters() -> None:
         assert {text.replace("(a", "(b") for text in added if "(a" in text} == {
             text for text in added if "(b" in text
         }
+
+
+GENES, NOUNS = ["abc", "bcd", "cde", "def", "fgh"], ["house", "road", "water", "river", "stone"]
+
+
+def text_of(name: str, noun: str) -> str:
+    return f"We saw {name} in {noun} ."
+
+
+def test_words_that_training_did_not_have_are_known_by_their_cluster(tmp_path: Path) -> None:
+    """Of templates that look at clusters only; the file is not needed any more."""
+    words = [("010", name) for name in GENES] + [("011", noun) for noun in NOUNS]
+    words += [("1", word) for word in ("We", "saw", "in", ".")]
+    write_paths(tmp_path / "paths.txt", [ClusteredWord(path, word, 9) for path, word in words])
+    templates = {
+        "@misc": "spacy_cascade.Templates.v1", "patterns": {}, "lexicons": {},
+        "templates": ["bias", "cluster(mine, 3)@-1..1", "cluster(mine)"],
+        "clusters": {"mine": str(tmp_path / "paths.txt")},
+    }  # fmt: skip
+    nlp, prior = blank(), {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 5.0}
+    model = {"min_count": 1, "templates": templates}
+    add_segmenter(nlp, model=model, penalty=prior, typed=True, set_ents=True)
+    texts = [(text_of(*pair), [(2, 3, "GENE")]) for pair in zip(GENES[:3], NOUNS, strict=False)]
+    train(nlp, make_examples(nlp, texts))
+    nlp.to_disk(tmp_path / "model")
+    (tmp_path / "paths.txt").unlink()
+    other = spacy.load(tmp_path / "model")
+    for name in (*GENES, "ABC", "Fgh"):
+        with other.memory_zone():
+            assert [e.text for e in other(text_of(name, NOUNS[-1])).ents] == [name]
+    pipe, doc = other.get_pipe("cascade_segmenter"), other(text_of(GENES[0], NOUNS[0]))
+    units, text = units_of(pipe, [Example(doc, doc)]), other.vocab.strings.__getitem__
+    names = find_names(pipe.space, units, text, range(len(pipe.space))).values()
+    assert {"cluster(mine)=010 (abc, bcd, cde)", "cluster(mine, 3)@1=1 (., We, in)"} <= {*names}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -31,7 +32,6 @@ MOST_INSIDE = 30
 """Brackets with more tokens before a comma explain no abbreviation."""
 
 _OPENING, _CLOSING, _SEPARATORS = ("(", "[", "-LRB-"), (")", "]", "-RRB-"), (",", ";", ":")
-_MARKS = KeyIndex(hash_strings((*_OPENING, *_CLOSING, *_SEPARATORS)))
 _N_KINDS = len(_OPENING)
 _JOINING = frozenset("-/\u2013\u2010\u2011")
 
@@ -66,12 +66,18 @@ def find_abbreviations(tokens: Tokens, text_of: TextOf) -> Abbreviations:
     return Abbreviations(bounds[:, :2], bounds[:, 2:], hash_strings(others))
 
 
+@cache
+def _marks() -> KeyIndex:
+    """Brackets and separators, by their place among them all."""
+    return KeyIndex(hash_strings((*_OPENING, *_CLOSING, *_SEPARATORS)))
+
+
 def _brackets(tokens: Tokens) -> Iterator[tuple[int, int, int]]:
     """Opening brackets that hold something: start of their sequence, place, and end.
 
     The end is the closing bracket, or a separator before it.
     """
-    mark = _MARKS.lookup(tokens.words)
+    mark = _marks().lookup(tokens.words)
     (places,) = np.nonzero(mark >= 0)
     sequence = np.searchsorted(tokens.sequence_starts, places, side="right")
     columns = (places, mark[places], tokens.sequence_starts[sequence - 1])

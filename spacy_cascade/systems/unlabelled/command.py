@@ -2,7 +2,7 @@
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from spacy.util import load_model_from_config
@@ -30,9 +30,6 @@ from ...cli.output import (
     write_json,
     write_pipeline,
 )
-
-if TYPE_CHECKING:
-    from .rounds import Learnt
 
 
 class Method(str, Enum):
@@ -90,7 +87,7 @@ def cotrain_command(
     from ...workflows.jackknife import read_config
     from . import teachers
     from .pseudo_labels import Confidence
-    from .reporting import as_json, as_markdown
+    from .reporting import HEADER, as_json, as_markdown, rounds_of
     from .rounds import learn_unlabelled
 
     settings = read_config(config, read_overrides(context.args))
@@ -105,34 +102,13 @@ def cotrain_command(
     nlp, learnt = learn_unlabelled(
         settings, train, dev, docs, method=teachers.Method(method.value), sure=sure, rounds=rounds
     )
-    _tell(learnt)
+    if learnt.rounds:
+        print_table(rounds_of(learnt), HEADER, "r" * len(HEADER))
+    of_docs = f"{counted(learnt.n_labelled, 'labelled Doc')}, {learnt.n_unlabelled:,} unlabelled"
+    print_info(f"{of_docs}. It ended because {learnt.because}.")
     if report is not None:
         write_file(report, as_markdown(learnt, sure), "Report")
     if json is not None:
         write_json(json, as_json(learnt, sure), "Report")
     before, after = percent(learnt.labelled_f1), percent(learnt.best_f1)
     write_pipeline(nlp, output, f"{learnt.best}: F1 {after}, {before} without unlabelled text")
-
-
-def _tell(learnt: "Learnt") -> None:
-    rows = [
-        (
-            number,
-            f"{each.added.spans:,}",
-            percent(each.added.expected),
-            percent(each.added.right),
-            f"{each.added.background:,}",
-            percent(each.added.background_right),
-            percent(each.student_f1),
-            percent(each.product_f1),
-        )
-        for number, each in enumerate(learnt.rounds, 1)
-    ]
-    header = (
-        "round", "spans added", "expected right", "right", "background", "right", "F1 student",
-        "F1 product",
-    )  # fmt: skip
-    if rows:
-        print_table(rows, header, "rrrrrrrr")
-    docs = f"{counted(learnt.n_labelled, 'labelled Doc')}, {learnt.n_unlabelled:,} unlabelled"
-    print_info(f"{docs}. It ended because {learnt.because}.")

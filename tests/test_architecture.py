@@ -28,7 +28,7 @@ from imports import (
 BENCHMARKS = PROJECT / "benchmarks"
 EVERYWHERE = {
     "types", "errors", "files", "locking", "parallel", "processes", "jit", "kernel_cache",
-    "checks", "caching", "msgpack_hooks", "stages", "rooms",
+    "checks", "caching", "extras", "msgpack_hooks", "stages", "rooms",
     "text_sources",
 }  # fmt: skip
 """Open to all layers."""

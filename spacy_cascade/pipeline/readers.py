@@ -1,7 +1,7 @@
 """Reading a corpus with the gold annotation that a task has as input, such as tags."""
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from spacy.training.corpus import walk_corpus
 from spacy.vocab import Vocab
 
 from ..errors import ConfigError, CorpusError
+from ..text_sources import DOCS, read_texts
 from ..types import Texts
 
 NAME = "spacy_cascade.Corpus.v1"
@@ -90,6 +91,20 @@ def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
         raise CorpusError(
             f"{path} cannot be read as a .spacy file. Make it with `spacy cascade convert`."
         ) from error
+
+
+def read_unlabelled(
+    path: Path, field: str, make_doc: Callable[[str], Doc], vocab: Vocab
+) -> Iterator[Doc]:
+    """Docs of a file of unlabelled text: those of a `.spacy` file as they are, else made of texts.
+
+    field: of the text in JSONL. make_doc: of the pipeline, or its tokenizer. Raises `CorpusError`
+    for a file that cannot be read.
+    """
+    if path.name.lower().endswith(DOCS):
+        yield from read_docs(path, vocab)
+    else:
+        yield from (make_doc(text.strip()) for text in read_texts(path, field))
 
 
 def check_corpus(path: Path) -> None:

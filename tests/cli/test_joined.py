@@ -166,8 +166,8 @@ def default(command: str, option: str) -> Any:
 
 def test_defaults_are_those_of_the_functions_behind() -> None:
     """The help of a command does not import them."""
+    from spacy_cascade.systems.dictionaries.growing import collecting as grow_list
     from spacy_cascade.systems.dictionaries.growing import formatting
-    from spacy_cascade.systems.dictionaries.growing import workflow as grow_list
     from spacy_cascade.systems.reranking import training as train_reranker
     from spacy_cascade.systems.reranking import tuning as tune_reranker
     from spacy_cascade.systems.unlabelled.pseudo_labels import Confidence

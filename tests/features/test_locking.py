@@ -10,7 +10,6 @@ import pytest
 from locking import waits_for_lock
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.systems.abbreviations.spelled_words import SpelledWords
 
 WORDS = np.array([3, 5], dtype=np.uint64)
 
@@ -30,7 +29,6 @@ CALLS: dict[str, Callable[[FeatureSpace], object]] = {
     "forms": lambda space: space.lexemes.form_of,
     "origins": lambda space: space.lexemes.origins,
     "forgetting words": lambda space: space.forget_lexemes(0),
-    "spellings": lambda space: SpelledWords().rows(WORDS, str),
 }
 
 

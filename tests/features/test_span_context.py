@@ -20,8 +20,7 @@ from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
-from spacy_cascade.systems.abbreviations.attributes import TypeOfLongForm
-from spacy_cascade.systems.abbreviations.resource import Explained
+from spacy_cascade.systems.abbreviations.attributes import Explained, TypeOfLongForm
 
 VOCAB = blank().vocab
 WORDS = ["a", "B", "b", "(", ")", "and"]

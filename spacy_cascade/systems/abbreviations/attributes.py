@@ -1,25 +1,74 @@
-"""Attributes of tokens and spans that abbreviations of their Doc give."""
+"""Attributes of tokens and spans that abbreviations of their Doc give, and their resource."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from ...features.attributes import (
     Attribute,
     ContextAttribute,
+    Linking,
     LinkingAttribute,
     Options,
     TextOf,
 )
+from ...features.links import Links
 from ...features.resources import ResourceSpec
 from ...features.span_context import SpanContext, value_text
 from ...features.tokens import Tokens
+from ...numeric.arrays import Array, Arrays, Shapes
 from ...types import Ints2d, Keys1d
-from .long_forms import PARTS, abbreviation_parts
-from .resource import Explained
+from .search import PARTS, Abbreviations, abbreviation_parts, find_abbreviations, linked_tokens
+
+_NOTHING = np.zeros((0, 2), dtype=np.int64)
+NONE = Abbreviations(_NOTHING, _NOTHING, np.zeros(0, dtype=np.uint64))
+
+
+class Explained(Linking):
+    """The resource: abbreviations that Docs explain. It is not learnt and has no arrays."""
+
+    def __init__(self) -> None:
+        self._latest: tuple[ref[Tokens], Abbreviations, Links] | None = None
+
+    def __reduce__(self) -> tuple[type[Explained], tuple[()]]:
+        return Explained, ()
+
+    @classmethod
+    def empty(cls) -> Explained:
+        return cls()
+
+    def arrays(self) -> Arrays:
+        return {}
+
+    @classmethod
+    def shapes(cls, arrays: Mapping[str, Array], settings: Any) -> Shapes:
+        return {}
+
+    @classmethod
+    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> Explained:
+        return cls()
+
+    def of(self, tokens: Tokens) -> tuple[Abbreviations, Links]:
+        """What a batch explains, and which tokens are abbreviations; one search for each batch.
+
+        Nothing where the texts of words are unknown.
+        """
+        latest = self._latest
+        if latest is None or latest[0]() is not tokens:
+            text_of = tokens.text_of
+            found = NONE if text_of is None else find_abbreviations(tokens, text_of)
+            latest = ref(tokens), found, Links(linked_tokens(tokens, found), *found.long.T)
+            self._latest = latest
+        return latest[1:]
+
+    def links(self, tokens: Tokens) -> Links:
+        """From each abbreviation to its long form."""
+        return self.of(tokens)[1]
+
 
 EXPLAINED = ResourceSpec(Explained, "abbreviations")
 

@@ -1,230 +1,228 @@
-"""The algorithm of Schwartz and Hearst (2003), on tokens (docs/method.md, section 7.5).
+"""The abbreviations that Docs explain (Schwartz and Hearst 2003), and the tokens that are such.
 
 The short form is what brackets hold, and its characters are looked for in the words before them,
-from the last one to the first.
+from the last one to the first; else it is the word before the brackets, and they hold the long form
+(docs/method.md, section 7.5).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
 import numpy as np
 
 from ...features.attributes import TextOf
-from ...features.strings import hash_strings
+from ...features.strings import hash_string, hash_strings
 from ...features.tokens import Tokens
-from ...jit import helper, kernel
-from ...types import Bools1d, Ints1d, Keys1d, Pointers1d, Pointers2d
-from .long_forms import MOST_TOKENS, Abbreviations
-from .spelled_words import (
-    BEGINS_WORD,
-    HAS_LETTER,
-    IS_WORD,
-    JOINS,
-    LONGEST,
-    SpelledWords,
-    Spelling,
-)
+from ...numeric.index import KeyIndex
+from ...types import Ints1d, Keys1d, Pointers2d
 
+MOST_TOKENS = 5
+"""Longest short form in tokens: `TGF - beta 1`."""
 MOST_WORDS = 2
 """Longest short form in words; hyphens and other signs between tokens join them to one word."""
 FEWEST_CHARACTERS, MOST_CHARACTERS = 2, 10
+LONGEST = 100
+"""Characters of a token of a long form."""
 MOST_INSIDE = 30
 """Brackets with more tokens before a comma explain no abbreviation."""
-MOST_BEFORE = 30
-"""Twice the longest long form in words: so many tokens before a bracket are looked at."""
 
-_OPENING = hash_strings(("(", "[", "-LRB-"))
-_CLOSING = hash_strings((")", "]", "-RRB-"))
-_SEPARATORS = hash_strings((",", ";", ":"))
+_OPENING, _CLOSING, _SEPARATORS = ("(", "[", "-LRB-"), (")", "]", "-RRB-"), (",", ";", ":")
+_N_KINDS = len(_OPENING)
+_JOINING = frozenset("-/\u2013\u2010\u2011")
 
 
-def find_abbreviations(tokens: Tokens, spelled: SpelledWords, text_of: TextOf) -> Abbreviations:
+class Abbreviations(NamedTuple):
+    """The abbreviations that are explained in a batch, in the order of their brackets.
+
+    short, long: int64 `[A, 2]`, start and end (exclusive) of both forms among the tokens of the
+    batch. other_number: uint64 `[A]`, hash of the short form's last word with a final `s`, or
+    without it where it has one.
+    """
+
+    short: Pointers2d
+    long: Pointers2d
+    other_number: Keys1d
+
+
+def find_abbreviations(tokens: Tokens, text_of: TextOf) -> Abbreviations:
     """The abbreviations that a batch explains; both forms lie in one sequence.
 
-    spelled: words near brackets are added. text_of: gives the text of a word by its hash.
+    text_of: gives the text of a word by its hash.
     """
-    brackets = bracket_places(tokens.words, tokens.sequence_starts, _OPENING, _CLOSING, _SEPARATORS)
-    if not len(brackets):
-        return Abbreviations.none()
-    near = np.flatnonzero(tokens_near(len(tokens.words), brackets))
-    rows = np.full(len(tokens.words), -1, dtype=np.int32)
-    rows[near], spelling = spelled.rows(tokens.words[near], text_of)
-    forms = forms_at_brackets(spelling, rows, brackets)
-    forms = forms[forms[:, 0] >= 0]
-    short, long = forms[:, :2], forms[:, 2:]
-    return Abbreviations(short, long, spelling.other_number[rows[short[:, 1] - 1]])
+
+    def texts(first: int, last: int) -> list[str]:
+        return [text_of(word) for word in tokens.words[first:last].tolist()]
+
+    found = [_forms_at(texts, *bounds) for bounds in _brackets(tokens)]
+    forms = [form for form in found if form is not None]
+    bounds = np.array(forms, dtype=np.int64).reshape(-1, 4)
+    last_words = [texts(end - 1, end)[0] for _, end, _, _ in forms]
+    others = [word[:-1] if word.endswith("s") else f"{word}s" for word in last_words]
+    return Abbreviations(bounds[:, :2], bounds[:, 2:], hash_strings(others))
 
 
-@kernel
-def bracket_places(
-    words: Keys1d,
-    sequence_starts: Pointers1d,
-    opening: Keys1d,
-    closing: Keys1d,
-    separators: Keys1d,
-) -> Pointers2d:
-    """Opening brackets that hold something, int64 `[B, 3]`: start of their sequence, place, end.
+@cache
+def _marks() -> KeyIndex:
+    """Brackets and separators, by their place among them all."""
+    return KeyIndex(hash_strings((*_OPENING, *_CLOSING, *_SEPARATORS)))
+
+
+def _brackets(tokens: Tokens) -> Iterator[tuple[int, int, int]]:
+    """Opening brackets that hold something: start of their sequence, place, and end.
 
     The end is the closing bracket, or a separator before it.
     """
-    n, places = 0, np.empty((16, 3), dtype=np.int64)
-    for sequence in range(len(sequence_starts) - 1):
-        begin, end = sequence_starts[sequence], sequence_starts[sequence + 1]
-        for t in range(begin, end):
-            for kind in range(len(opening)):
-                if words[t] != opening[kind]:
-                    continue
-                for k in range(t + 1, min(end, t + MOST_INSIDE + 2)):
-                    if words[k] == closing[kind] or (words[k] == separators).any():
-                        if k > t + 1:
-                            if n == len(places):
-                                more = np.empty((2 * n, 3), dtype=np.int64)
-                                for i in range(n):  # A row or a slice takes 3 s to compile.
-                                    for column in range(3):
-                                        more[i, column] = places[i, column]
-                                places = more
-                            places[n, 0], places[n, 1], places[n, 2] = begin, t, k
-                            n += 1
-                        break
-                    if (words[k] == opening).any():
-                        break
-    found: Pointers2d = places[:n].copy()
-    return found
+    mark = _marks().lookup(tokens.words)
+    (places,) = np.nonzero(mark >= 0)
+    sequence = np.searchsorted(tokens.sequence_starts, places, side="right")
+    columns = (places, mark[places], tokens.sequence_starts[sequence - 1])
+    marks = list(zip(*(column.tolist() for column in columns), strict=True))
+    for number, (place, kind, begin) in enumerate(marks):
+        if kind >= _N_KINDS:
+            continue
+        for end, other, of_end in marks[number + 1 : number + 2 + MOST_INSIDE]:
+            if other == kind + _N_KINDS or other >= 2 * _N_KINDS:
+                if of_end == begin and place + 1 < end <= place + MOST_INSIDE + 1:
+                    yield begin, place, end
+                break
+            if other < _N_KINDS:
+                break
 
 
-@kernel
-def tokens_near(n_tokens: int, brackets: Pointers2d) -> Bools1d:
-    """Which tokens the search may look at, bool `[T]`; brackets: `bracket_places`."""
-    is_near = np.zeros(n_tokens, dtype=np.bool_)
-    for i in range(len(brackets)):
-        begin, bracket, end = brackets[i]
-        is_near[max(begin, bracket - MOST_BEFORE) : end] = True
-    return is_near
+def _forms_at(
+    texts: Callable[[int, int], list[str]], begin: int, bracket: int, end: int
+) -> tuple[int, int, int, int] | None:
+    """Start and end of the short form that a bracket explains, and of its long form."""
+    inside = texts(bracket + 1, end)
+    if _can_be_short(inside):
+        low = max(begin, bracket - 2 * _most_words(inside))
+        start = _long_form_start(inside, texts(low, bracket))
+        return None if start is None else (bracket + 1, end, low + start, bracket)
+    low = max(begin, bracket - MOST_TOKENS)
+    before = texts(low, bracket)
+    place = len(before) - 1
+    while place >= 2 and before[place - 1] in _JOINING:
+        place -= 2
+    short = before[max(place, 0) :]
+    if not _can_be_short(short):
+        return None
+    start = _long_form_start(short, inside)
+    return None if start is None else (low + place, bracket, bracket + 1 + start, end)
 
 
-@helper
-def _n_characters(spelling, rows, start, end):  # type: ignore[no-untyped-def]
-    total = 0
-    for t in range(start, end):
-        total += spelling.length[rows[t]]
-    return total
-
-
-@helper
-def _is_short_form(spelling, rows, start, end):  # type: ignore[no-untyped-def]
+def _can_be_short(words: Sequence[str]) -> bool:
     """Whether tokens can be a short form: one or two words, 2 to 10 characters, one a letter."""
-    if not 0 < end - start <= MOST_TOKENS:
+    if not (
+        0 < len(words) <= MOST_TOKENS
+        and FEWEST_CHARACTERS <= sum(map(len, words)) <= MOST_CHARACTERS
+        and words[0][0].isalnum()
+        and words[-1] not in _JOINING
+    ):
         return False
-    has_letter, n_words, was_word = False, 1, False
-    for t in range(start, end):
-        flags = spelling.flags[rows[t]]
-        has_letter |= flags & HAS_LETTER != 0
-        n_words += was_word and flags & IS_WORD != 0
-        was_word = flags & IS_WORD != 0
-    return (
-        has_letter
-        and n_words <= MOST_WORDS
-        and spelling.flags[rows[start]] & BEGINS_WORD != 0
-        and spelling.flags[rows[end - 1]] & JOINS == 0
-        and FEWEST_CHARACTERS <= _n_characters(spelling, rows, start, end) <= MOST_CHARACTERS
-    )
+    n_words = 1 + sum(one and other for one, other in pairwise(map(_is_word, words)))
+    return n_words <= MOST_WORDS and any(map(str.isalpha, "".join(words)))
 
 
-@helper
-def _most_words(n_characters):  # type: ignore[no-untyped-def]
+def _is_word(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _most_words(short: Sequence[str]) -> int:
     """The longest long form in words: `min(|A| + 5, 2 |A|)`."""
-    return min(n_characters + 5, 2 * n_characters)
+    n = sum(map(len, short))
+    return min(n + 5, 2 * n)
 
 
-@helper
-def _matched(spelling, rows, short, begin, end):  # type: ignore[no-untyped-def]
-    """Where the shortest long form begins that ends at `end`, and its number of characters.
+def _long_form_start(short: Sequence[str], words: Sequence[str]) -> int | None:
+    """The first of the words of the shortest long form that ends with them, None without one.
 
     Each letter and digit of the short form occurs in it, in order, and the first one at the start
-    of a word. Between two tokens there is a space. The start is -1 where there is none.
+    of a word. It is longer than the short form, which is not among its words, and has not too many
+    words.
     """
-    wanted = 0
-    for s in range(short[0], short[1]):
-        row = rows[s]
-        wanted += spelling.is_word_character[spelling.start[row] : spelling.start[row + 1]].sum()
-    t, left, n_seen = end, 0, -1
-    for s in range(short[1] - 1, short[0] - 1, -1):
-        row = rows[s]
-        for k in range(spelling.start[row + 1] - 1, spelling.start[row] - 1, -1):
-            if not spelling.is_word_character[k]:
-                continue
-            wanted -= 1
-            found = False
-            while not found:
-                while left == 0:
-                    t -= 1
-                    if t < begin or spelling.length[rows[t]] > LONGEST:
-                        return -1, 0
-                    left = spelling.start[rows[t] + 1] - spelling.start[rows[t]]
-                    n_seen += 1
-                left -= 1
-                n_seen += 1
-                place = spelling.start[rows[t]] + left
-                begins_word = left == 0 or not spelling.is_word_character[place - 1]
-                found = spelling.characters[place] == spelling.characters[k]
-                found &= wanted > 0 or begins_word
-    return t, n_seen
+    text = " ".join(words).lower()
+    first, *others = [character for character in "".join(short).lower() if character.isalnum()]
+    place = len(text)
+    for character in reversed(others):
+        place = text.rfind(character, 0, place)
+        if place < 0:
+            return None
+    place = text.rfind(first, 0, place)
+    while place > 0 and text[place - 1].isalnum():
+        place = text.rfind(first, 0, place)
+    if place < 0 or len(text) - place <= sum(map(len, short)):
+        return None
+    lower, own = [word.lower() for word in words], [word.lower() for word in short]
+    start = bisect_right(list(accumulate(len(word) + 1 for word in lower)), place)
+    kept = lower[start:]
+    if max(map(len, kept)) > LONGEST:
+        return None
+    is_among = any(kept[k : k + len(own)] == own for k in range(len(kept)))
+    return None if is_among or sum(map(_is_word, kept)) > _most_words(short) else start
 
 
-@helper
-def _long_form_start(spelling, rows, short, begin, end):  # type: ignore[no-untyped-def]
-    """Where the long form begins that ends at `end`, or -1.
+def linked_tokens(tokens: Tokens, found: Abbreviations) -> Ints1d:
+    """Number of the abbreviation that each token is or is part of, int32 `[T]`, -1 for none.
 
-    It is longer than the short form, which is not among its words, and has not too many words.
+    Short forms are known by their words as they are written, anywhere in the Doc that explains
+    them, the last word also with or without a final `s`. The longest one counts, from the left; of
+    several explanations the first.
     """
-    start, n_seen = _matched(spelling, rows, short, begin, end)
-    n_characters = _n_characters(spelling, rows, short[0], short[1])
-    if start < 0 or n_seen <= n_characters:
-        return -1
-    n_words = 0
-    for t in range(start, end):
-        n_words += spelling.flags[rows[t]] & IS_WORD != 0
-        same = t + short[1] - short[0] <= end
-        for k in range(short[1] - short[0]):
-            same = same and spelling.lower[rows[t + k]] == spelling.lower[rows[short[0] + k]]
-        if same:
-            return -1
-    return start if n_words <= _most_words(n_characters) else -1
+    linked = np.full(len(tokens.words), -1, dtype=np.int32)
+    if not len(found.short):
+        return linked
+    words, doc_starts, starts = tokens.words, tokens.doc_starts, tokens.sequence_starts
+    docs = np.searchsorted(doc_starts, found.short[:, 0], side="right").tolist()
+    phrases = [words[start:end].tolist() for start, end in found.short.tolist()]
+    numbers: dict[tuple[int, ...], int] = {}
+    # As they are written first, so that another one's plural does not hide a short form.
+    for last_words in ([phrase[-1] for phrase in phrases], found.other_number.tolist()):
+        for number, last in enumerate(last_words):
+            numbers.setdefault((docs[number], *phrases[number][:-1], last), number)
+    beginning: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for key in sorted(numbers, key=len, reverse=True):
+        beginning.setdefault(key[:2], []).append(key)
+    first_words = KeyIndex(np.array(list({key[1] for key in numbers}), dtype=np.uint64))
+    (places,) = np.nonzero(first_words.lookup(words) >= 0)
+    of_places = np.searchsorted(doc_starts, places, side="right")
+    ends = starts[np.searchsorted(starts, places, side="right")]
+    columns = (places, of_places, words[places], ends)
+    free = 0
+    for place, doc, word, end in zip(*(column.tolist() for column in columns), strict=True):
+        for key in beginning.get((doc, word), ()) if place >= free else ():
+            after = place + len(key) - 1
+            if after <= end and (
+                after == place + 1 or tuple(words[place:after].tolist()) == key[1:]
+            ):
+                free = after
+                linked[place:after] = numbers[key]
+                break
+    return linked
 
 
-@helper
-def _last_word(spelling, rows, begin, end):  # type: ignore[no-untyped-def]
-    """Where the word before `end` begins, with what hyphens join to it."""
-    start = end - 1
-    while (
-        start - 2 >= max(begin, end - MOST_TOKENS) and spelling.flags[rows[start - 1]] & JOINS != 0
-    ):
-        start -= 2
-    return start
+_PARTS = ("short_first", "short_inside", "long_first", "long_inside", "long_last", "used")
+_SHORT_FIRST, _SHORT_INSIDE, _LONG_FIRST, _LONG_INSIDE, _LONG_LAST, _USED = hash_strings(_PARTS)
+PARTS = {hash_string(text): text for text in _PARTS}
+"""Values of the attribute `abbreviation`, and their texts."""
 
 
-@kernel
-def forms_at_brackets(spelling: Spelling, rows: Ints1d, brackets: Pointers2d) -> Pointers2d:
-    """Bounds of the short and the long form at each bracket, int64 `[B, 4]`, -1 for none.
+def abbreviation_parts(abbreviation_of: Ints1d, found: Abbreviations) -> Keys1d:
+    """Values of `PARTS` for all tokens, uint64 `[T]`, 0 for none.
 
-    The short form is what the brackets hold; else it is the word before them, and they hold the
-    long form. rows: int32 `[T]`, of the spelling. brackets: `bracket_places`.
+    Where a short form is explained and where its long form stands, the place in that form; at other
+    places of a short form, that it is used.
     """
-    forms = np.full((len(brackets), 4), -1, dtype=np.int64)
-    for i in range(len(brackets)):
-        begin, bracket, end = brackets[i]
-        first = bracket + 1
-        if _is_short_form(spelling, rows, first, end):
-            n_words = _most_words(_n_characters(spelling, rows, first, end))
-            low = max(begin, bracket - 2 * n_words)
-            start = _long_form_start(spelling, rows, (first, end), low, bracket)
-            if start >= 0:
-                forms[i, 0], forms[i, 1] = first, end
-                forms[i, 2], forms[i, 3] = start, bracket
-        elif bracket > begin:
-            short = (_last_word(spelling, rows, begin, bracket), bracket)
-            if _is_short_form(spelling, rows, short[0], short[1]):
-                start = _long_form_start(spelling, rows, short, first, end)
-                if start >= 0:
-                    forms[i, 0], forms[i, 1] = short
-                    forms[i, 2], forms[i, 3] = start, end
-    return forms
+    parts: Keys1d = np.where(abbreviation_of >= 0, _USED, np.uint64(0))
+    for start, end in found.long.tolist():
+        parts[start:end] = _LONG_INSIDE
+        parts[end - 1] = _LONG_LAST
+        parts[start] = _LONG_FIRST
+    for start, end in found.short.tolist():
+        parts[start:end] = _SHORT_INSIDE
+        parts[start] = _SHORT_FIRST
+    return parts

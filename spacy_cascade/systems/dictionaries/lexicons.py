@@ -163,10 +163,6 @@ class Lexicon:
 
     # Training
 
-    def learn(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Lexicon:
-        """The same, knowing which terms are a gold span in just one Doc; flags: `span_flags`."""
-        return self.with_docs(self.count_docs(words, doc_starts, flags))
-
     def count_docs(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Pointers1d:
         """In how many Docs each term is a gold span, int64 `[n]`."""
         places, docs = self._gold_terms(words, doc_starts, flags)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ import numpy as np
 from ...features.resources import FlaggedTokens, InvalidArray, Resource, Tokenize
 from ...features.tokens import Tokens
 from ...numeric.arrays import Array, Arrays, Shapes, blocks
-from ...types import Ints2d, Keys1d
+from ...types import Ints1d, Ints2d, Keys1d, Pointers1d
 from .lexicons import MAXIMUM_LABELS, Lexicon
 from .terms import TermList, read_spellings
 
@@ -33,7 +34,30 @@ def leaves_out(settings: Any) -> bool:
     return isinstance(settings, TermList) and settings.leave_out
 
 
-class ListedTerms(Resource):
+class FromList(Resource):
+    """A resource of a term list. leave_out: whether Docs of training do not see own entries."""
+
+    leave_out: bool
+
+    @abstractmethod
+    def count_docs(self, tokens: Tokens, flags: Ints2d) -> Ints1d | Pointers1d:
+        """In how many Docs each term is a gold span, `[n]`; flags: `span_flags`."""
+
+    @abstractmethod
+    def with_docs(self, n_docs: Any) -> Resource:
+        """The same, knowing in how many Docs each term is a gold span."""
+
+    def learn(self, tokens: Tokens, flags: Ints2d) -> Resource:
+        return self.learn_in_blocks(lambda: iter([(tokens, flags)]))
+
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> Resource:
+        if not self.leave_out:
+            return self
+        n_docs = sum(self.count_docs(tokens, flags) for tokens, flags in blocks())
+        return self.with_docs(np.asarray(n_docs))
+
+
+class ListedTerms(FromList):
     """A lexicon whose terms are compared in lower case."""
 
     form: ClassVar[Callable[[str], str]] = str.lower
@@ -50,20 +74,11 @@ class ListedTerms(Resource):
         spellings = read_spellings(name, settings, tokenize)
         return cls(Lexicon.of(spellings, cls.form), leaves_out(settings))
 
-    def learn(self, tokens: Tokens, flags: Ints2d) -> ListedTerms:
-        if not self.leave_out:
-            return self
-        words = getattr(tokens, self.field)
-        return type(self)(self.lexicon.learn(words, tokens.doc_starts, flags), True)
+    def count_docs(self, tokens: Tokens, flags: Ints2d) -> Pointers1d:
+        return self.lexicon.count_docs(getattr(tokens, self.field), tokens.doc_starts, flags)
 
-    def learn_in_blocks(self, blocks: FlaggedTokens) -> ListedTerms:
-        if not self.leave_out:
-            return self
-        n_docs = sum(
-            self.lexicon.count_docs(getattr(tokens, self.field), tokens.doc_starts, flags)
-            for tokens, flags in blocks()
-        )
-        return type(self)(self.lexicon.with_docs(np.asarray(n_docs)), True)
+    def with_docs(self, n_docs: Pointers1d) -> ListedTerms:
+        return type(self)(self.lexicon.with_docs(n_docs), True)
 
     def values(self, tokens: Tokens, own_flags: Ints2d | None) -> Keys1d:
         """The value of each token, uint64 `[T]`; own_flags: gold flags in training, else None."""

@@ -7,7 +7,6 @@ binary search.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from ...errors import TemplateError
 from ...features.resources import InvalidArray, Tokenize
 from ...features.strings import hash_strings
 from ...numeric.arrays import Array, Arrays, Shapes
-from ...types import Ints1d, Ints2d, Keys1d, Pointers1d
+from ...types import Ints1d, Keys1d, Pointers1d
 from .lexicons import whole_keys
 from .terms import Spellings, Term, read_terms, spell
 from .text_table import TextTable, TextWriter, check_texts
@@ -25,7 +24,7 @@ from .text_table import TextTable, TextWriter, check_texts
 WRITTEN, LOWER = "written", "lower"
 _FORMS: dict[str, Callable[[str], str]] = {WRITTEN: str, LOWER: str.lower}
 """What of a token is compared."""
-_TEXTS = ("terms", "ids", "labels")
+_LINE_BREAK = ord("\n")
 
 
 class Entry(NamedTuple):
@@ -55,42 +54,31 @@ class KeyTable(NamedTuple):
         starts = spellings.words.indptr
         keys = whole_keys(hashes[spellings.words.indices], starts[:-1], starts[1:])
         order = np.lexsort((spellings.term, keys))
-        keys, entries = keys[order], spellings.term[order]
-        is_last = np.append(keys[1:] != keys[:-1], True)[: len(keys)]
-        ends = np.flatnonzero(is_last) + 1
-        return cls(keys[is_last], ends.astype(np.int32), entries.astype(np.int32))
+        distinct, counts = np.unique(keys, return_counts=True)
+        ends = np.cumsum(counts).astype(np.int32)
+        return cls(distinct, ends, spellings.term[order].astype(np.int32))
 
     def find(self, keys: Keys1d) -> list[list[int]]:
         """The numbers of the entries of each key; none where it is unknown."""
-        places = np.searchsorted(self.keys, keys)
-        places[places == len(self.keys)] = 0
-        is_known = self.keys[places] == keys if len(self.keys) else np.zeros(len(keys), np.bool_)
-        found: list[list[int]] = []
-        for place, known in zip(places.tolist(), is_known.tolist(), strict=True):
-            begin = self.ends[place - 1] if known and place else 0
-            found.append(self.entries[begin : self.ends[place]].tolist() if known else [])
-        return found
+        bounds = (np.searchsorted(self.keys, keys, side) for side in ("left", "right"))
+        begins, ends = (np.append(0, self.ends)[places].tolist() for places in bounds)
+        return [self.entries[b:e].tolist() for b, e in zip(begins, ends, strict=True)]
 
 
 class TermIds:
     """The terms of lists that have an id; it is not changed.
 
-    lists: their names. texts: for terms and ids by number of the entry, for labels by number of
-    the label. places: int32 `[C, 2]`, numbers of list and label of each entry. tables: for each
-    form that is compared.
+    lists: their names. entries: of each term its list by number, the term, its id and its label, a
+    line each. tables: for each form that is compared.
     """
 
     def __init__(
-        self,
-        lists: Sequence[str],
-        texts: Mapping[str, TextTable],
-        places: Ints2d,
-        tables: Mapping[str, KeyTable],
+        self, lists: Sequence[str], entries: TextTable, tables: Mapping[str, KeyTable]
     ) -> None:
-        self.lists, self.texts, self.places, self.tables = lists, texts, places, tables
+        self.lists, self.entries, self.tables = lists, entries, tables
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.entries)
 
     @classmethod
     def read(cls, lists: Mapping[str, str], tokenize: Tokenize) -> TermIds:
@@ -99,25 +87,20 @@ class TermIds:
         Terms are known both as the tokenizer splits them and as split at spaces. Raises
         `TemplateError` for a list that cannot be read, or in which no term has an id.
         """
-        terms, ids, list_of = TextWriter(), TextWriter(), array("i")
+        entries = TextWriter()
 
         def noted() -> Iterator[Term]:
             for number, (name, path) in enumerate(lists.items()):
-                before = len(list_of)
+                before = len(entries)
                 for term in read_terms(name, path):
                     if term.id:
-                        terms.add(" ".join(term.words))
-                        ids.add(term.id)
-                        list_of.append(number)
+                        entries.add(f"{number}\n{' '.join(term.words)}\n{term.id}\n{term.label}")
                         yield term
-                _check_ids(name, path, len(list_of) - before)
+                _check_ids(name, path, len(entries) - before)
 
         spellings = spell(noted(), tokenize)
-        label = spellings.label[: len(list_of)] - 1
-        places = np.stack([np.array(list_of, dtype=np.int32), label], axis=1)
-        texts = (terms.table(), ids.table(), TextWriter(spellings.labels).table())
         tables = {name: KeyTable.of(spellings, form) for name, form in _FORMS.items()}
-        return cls(list(lists), dict(zip(_TEXTS, texts, strict=True)), places, tables)
+        return cls(list(lists), entries.table(), tables)
 
     def find(self, form: str, words: Keys1d, start: Pointers1d, end: Pointers1d) -> list[list[int]]:
         """Numbers of the entries that each span matches, in the order of the lists.
@@ -128,35 +111,29 @@ class TermIds:
         return self.tables[form].find(whole_keys(words, start, end))
 
     def entry(self, number: int) -> Entry:
-        of_list, label = self.places[number].tolist()
-        terms, ids, labels = (self.texts[name] for name in _TEXTS)
-        return Entry(self.lists[of_list], terms.text(number), ids.text(number), labels.text(label))
+        of_list, *rest = self.entries.text(number).split("\n")
+        return Entry(self.lists[int(of_list)], *rest)
 
     # Model files
 
     def arrays(self) -> Arrays:
         """What is saved, besides the names of the lists."""
-        arrays: Arrays = {"places": self.places}
+        arrays: Arrays = dict(self.entries._asdict())
         for name, table in self.tables.items():
             arrays |= {f"{name}_{part}": array for part, array in table._asdict().items()}
-        for name, texts in self.texts.items():
-            arrays |= {f"{name}_{part}": array for part, array in texts._asdict().items()}
         return arrays
 
     @classmethod
     def shapes(cls, arrays: Mapping[str, Array]) -> Shapes:
         """Shape and kind of each array that must be there, given those that are."""
         sizes = {name: (array.size,) for name, array in arrays.items()}
-        n_entries = (arrays["places"].size // 2,) if "places" in arrays else (0,)
-        shapes: Shapes = {"places": ((*n_entries, 2), "i4")}
+        shapes: Shapes = {
+            "content": (sizes.get("content", (0,)), "u1"), "ends": (sizes.get("ends", (0,)), "i4"),
+        }  # fmt: skip
         for name in _FORMS:
             n_keys = sizes.get(f"{name}_keys", (0,))
             shapes |= {f"{name}_keys": (n_keys, "u8"), f"{name}_ends": (n_keys, "i4")}
             shapes[f"{name}_entries"] = (sizes.get(f"{name}_entries", (0,)), "i4")
-        for name in _TEXTS:
-            n_texts = sizes.get("labels_ends", (0,)) if name == "labels" else n_entries
-            shapes[f"{name}_content"] = (sizes.get(f"{name}_content", (0,)), "u1")
-            shapes[f"{name}_ends"] = (n_texts, "i4")
         return shapes
 
     @classmethod
@@ -165,21 +142,34 @@ class TermIds:
 
         Raises `InvalidArray` for values that make no sense.
         """
-        places = arrays["places"]
-        limits = (len(lists), len(arrays["labels_ends"]))
-        if (places >= limits).any():
-            raise InvalidArray("places", "names a list or a label that is not there")
-        for name in _TEXTS:
-            problem = check_texts(arrays[f"{name}_content"], arrays[f"{name}_ends"])
-            if problem is not None:
-                raise InvalidArray(f"{name}_content", problem)
+        entries = TextTable(arrays["content"], arrays["ends"])
+        problem = check_texts(*entries)
+        if problem is None and not _are_entries(entries, len(lists)):
+            problem = "has an entry that is none of a list"
+        if problem is not None:
+            raise InvalidArray("content", problem)
         tables = {}
         for name in _FORMS:
-            table = KeyTable(*(arrays[f"{name}_{part}"] for part in KeyTable._fields))
-            _check_table(name, table, len(places))
-            tables[name] = table
-        texts = {n: TextTable(arrays[f"{n}_content"], arrays[f"{n}_ends"]) for n in _TEXTS}
-        return cls(list(lists), texts, places, tables)
+            keys, ends, numbers = (arrays[f"{name}_{part}"] for part in KeyTable._fields)
+            if (keys[1:] <= keys[:-1]).any():
+                raise InvalidArray(f"{name}_keys", "is not in order")
+            if (np.diff(ends, prepend=0) <= 0).any() or ends[-1:].sum() != len(numbers):
+                raise InvalidArray(f"{name}_ends", f"does not fit the array '{name}_entries'")
+            if (numbers >= len(entries)).any():
+                raise InvalidArray(f"{name}_entries", "names entries that are not there")
+            tables[name] = KeyTable(keys, ends, numbers)
+        return cls(list(lists), entries, tables)
+
+
+def _are_entries(entries: TextTable, n_lists: int) -> bool:
+    """Whether all texts have four lines, of which the first is the number of a list."""
+    breaks = np.flatnonzero(entries.content == _LINE_BREAK)
+    n_breaks = np.diff(np.searchsorted(breaks, entries.ends), prepend=0)
+    if (n_breaks != 3).any():
+        return False
+    starts = np.append(0, entries.ends)[:-1]
+    first = {bytes(entries.content[a:b]) for a, b in zip(starts, breaks[::3], strict=True)}
+    return first <= {str(number).encode() for number in range(n_lists)}
 
 
 def _check_ids(name: str, path: str, n_ids: int) -> None:
@@ -188,15 +178,3 @@ def _check_ids(name: str, path: str, n_ids: int) -> None:
             f"No term of the lexicon '{name}' has an id ({path}), so it cannot link. Give a .tsv "
             'file with a term, a tab and its id a line, or a .jsonl file of patterns with "id".'
         )
-
-
-def _check_table(name: str, table: KeyTable, n_entries: int) -> None:
-    """Raise `InvalidArray` for a table that cannot be searched, or goes beyond the entries."""
-    keys, ends, entries = table
-    if (keys[1:] <= keys[:-1]).any():
-        raise InvalidArray(f"{name}_keys", "is not in order")
-    last = ends[-1] if len(ends) else 0
-    if (ends[1:] <= ends[:-1]).any() or (ends[:1] == 0).any() or last != len(entries):
-        raise InvalidArray(f"{name}_ends", f"does not fit the array '{name}_entries'")
-    if entries.max(initial=-1) >= n_entries:
-        raise InvalidArray(f"{name}_entries", "names entries that are not there")

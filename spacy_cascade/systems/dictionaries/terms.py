@@ -171,14 +171,15 @@ def _read_pattern(name: str, n: int, line: str) -> Term:
         label, pattern = entry["label"], entry["pattern"]
         words = pattern.split() if isinstance(pattern, str) else [_word(t) for t in pattern]
         its_id = _id(entry.get("id"))
-        if not words or not label or not all(map(is_valid, (*words, label, its_id))):
+        texts = (*words, label, its_id)
+        if not words or not label or not all(map(is_valid, texts)) or "\n" in label + its_id:
             raise ValueError(line)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise TemplateError(
             f"Line {n} of the lexicon '{name}' is no term with a label: {line.strip()[:100]!r}. "
             'It must have a "label" and a "pattern", both valid Unicode, and may have an "id", a '
-            "text or a whole number; the pattern is a phrase or a list of tokens with one of "
-            "LOWER, ORTH and TEXT each. For other patterns put a "
+            "line of text or a whole number; the pattern is a phrase or a list of tokens with one "
+            "of LOWER, ORTH and TEXT each. For other patterns put a "
             "span_ruler before the component, and look at its spans with 'span(KEY)'."
         ) from None
     return Term(words, label, its_id)

@@ -44,6 +44,9 @@ class TextWriter:
         self._content += text.encode()
         self._ends.append(len(self._content))
 
+    def __len__(self) -> int:
+        return len(self._ends)
+
     def table(self) -> TextTable:
         """Raises `OverflowError` for more than 2 GiB of text."""
         ends = np.array(self._ends, dtype=np.int64)

@@ -16,15 +16,16 @@ from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from thinc.api import Config
 
-from ...errors import CascadeError, ConfigError, CorpusError, TrainingError
-from ...files import UNREADABLE, temporary_folder, text_lines
+from ...errors import CascadeError, ConfigError, TrainingError
+from ...files import temporary_folder
 from ...pipeline.base import is_learner
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.learning import task_of
 from ...pipeline.progress import progress
-from ...pipeline.readers import SENTENCES, examples_for, input_doc, read_docs
+from ...pipeline.readers import SENTENCES, examples_for, input_doc, read_docs, read_unlabelled
 from ...pipeline.recognisers import recognisers
 from ...pipeline.segmenter import CascadeSegmenter
+from ...text_sources import find_sources
 from ...trainers.lbfgs import LBFGS
 from ...workflows.calibrate import calibrate
 from ...workflows.folds import refused, with_corpora
@@ -32,8 +33,6 @@ from .loss import Imitation
 from .members import check_tokenizers
 from .targets import classifier_targets, posteriors_of, segmenter_targets, tokens_with
 from .workflow import ensemble_of
-
-_TEXTS = (".txt", ".txt.gz")
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,11 @@ def distill(
     if not 0 <= gold <= 1:
         raise ConfigError(f"The share of the gold annotation is from 0 to 1, not {gold:g}.")
     labelled = [doc for doc in read_docs(train, teacher.vocab) if len(doc)]
-    new = [doc for path in unlabelled for doc in _labelled_by(teacher, _read(teacher, path))]
+    new = [
+        doc
+        for path in find_sources(unlabelled)
+        for doc in _labelled_by(teacher, _read(teacher, path))
+    ]
     shares = [gold] * len(labelled) + [0.0] * len(new)
     with temporary_folder() as folder:
         path = folder / "train.spacy"
@@ -161,13 +164,8 @@ def _initialized(config: Config) -> Language:
 
 def _read(nlp: Language, path: Path) -> list[Doc]:
     """Unlabelled Docs, tokenized by the pipeline unless they are Docs already."""
-    if not path.name.lower().endswith(_TEXTS):
-        return [input_doc(doc, (SENTENCES,), nlp.vocab) for doc in read_docs(path, nlp.vocab)]
-    try:
-        lines = [line.strip() for line in text_lines(path)]
-    except UNREADABLE as error:
-        raise CorpusError(f"Cannot read {path}: {error}. Check --unlabelled.") from None
-    return [nlp.make_doc(line) for line in lines if line]
+    docs = read_unlabelled(path, "text", nlp.make_doc, nlp.vocab)
+    return [input_doc(doc, (SENTENCES,), nlp.vocab) for doc in docs]
 
 
 def _labelled_by(nlp: Language, docs: Sequence[Doc]) -> list[Doc]:

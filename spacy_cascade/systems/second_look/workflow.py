@@ -11,8 +11,8 @@ from thinc.api import Config
 
 from ...errors import ConfigError
 from ...files import temporary_folder
-from ...pipeline.readers import examples_for, read_docs
-from ...workflows.folds import as_given, filled_config, train_pipeline
+from ...pipeline.readers import read_docs
+from ...workflows.folds import as_given, check_folds, entity_f1, filled_config, train_pipeline
 from ...workflows.jackknife import jackknife
 from ...workflows.reconfigure import to_be_loaded
 
@@ -62,7 +62,7 @@ def second_look(
     segmenter or that has a reranker, and as `jackknife` does.
     """
     stages, first, second, n_trainings = train_passes(config, train_path, dev_path, folds=folds)
-    f1 = [_entity_f1(nlp, dev_path) for nlp in (first, second)]
+    f1 = [entity_f1(nlp, dev_path) for nlp in (first, second)]
     result = SecondLook(f1[0], f1[1], n_trainings)
     kept = second if result.is_better else first
     kept.config = _as_given(kept.config, config, kept is second, stages)
@@ -86,7 +86,9 @@ def train_passes(config: Config, train_path: Path, dev_path: Path, *, folds: int
     """Train the first pass and both, whichever is better; as for `second_look`."""
     filled = filled_config(config, train_path, dev_path)
     stages = _stages(filled)
-    first = train_pipeline(filled, read_docs(train_path, Vocab()), dev_path)
+    docs = read_docs(train_path, Vocab())
+    check_folds(len(docs), folds, train_path)  # before the first pass is trained
+    first = train_pipeline(filled, docs, dev_path)
     found = jackknife(_first_config(filled, stages), train_path, dev_path, folds=folds)
     with temporary_folder() as folder:
         _as_first_pass(first, filled, stages).to_disk(folder)
@@ -192,8 +194,3 @@ def _as_given(own: Config, given: Config, is_second: bool, stages: Sequence[str]
         # So that `adapt`, too, shows the second pass what the first one finds.
         config["training"]["annotating_components"] = [PREFIX + name for name in stages]
     return config
-
-
-def _entity_f1(nlp: Language, dev_path: Path) -> float:
-    scores = nlp.evaluate(list(examples_for(nlp, dev_path)))
-    return float(scores["ents_f"] or 0.0)

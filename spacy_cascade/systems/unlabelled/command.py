@@ -1,13 +1,10 @@
 """The command `spacy cascade combine cotrain`: a pipeline of labelled and unlabelled Docs."""
 
-from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import thinc.api
 import typer
-from spacy.tokens import Doc
 from spacy.util import load_model_from_config
 from spacy.vocab import Vocab
 
@@ -33,9 +30,6 @@ from ...cli.output import (
     write_json,
     write_pipeline,
 )
-
-if TYPE_CHECKING:
-    from .rounds import Learnt
 
 
 class Method(str, Enum):
@@ -87,62 +81,34 @@ def cotrain_command(
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --components.cascade_segmenter.model.min_count 1.
     """
+    from ...pipeline.readers import read_unlabelled
     from ...text_sources import find_sources
     from ...workflows.folds import filled_config
     from ...workflows.jackknife import read_config
     from . import teachers
     from .pseudo_labels import Confidence
-    from .reporting import as_json, as_markdown
+    from .reporting import HEADER, as_json, as_markdown, rounds_of
     from .rounds import learn_unlabelled
 
     settings = read_config(config, read_overrides(context.args))
     sure = Confidence(threshold, background)
-    docs = list(_read(find_sources(unlabelled), field, filled_config(settings, train, dev)))
+    bare = load_model_from_config(filled_config(settings, train, dev), auto_fill=True)
+    vocab = Vocab()
+    docs = [
+        doc
+        for source in find_sources(unlabelled)
+        for doc in read_unlabelled(source, field, bare.tokenizer, vocab)
+    ]
     nlp, learnt = learn_unlabelled(
         settings, train, dev, docs, method=teachers.Method(method.value), sure=sure, rounds=rounds
     )
-    _tell(learnt)
+    if learnt.rounds:
+        print_table(rounds_of(learnt), HEADER, "r" * len(HEADER))
+    of_docs = f"{counted(learnt.n_labelled, 'labelled Doc')}, {learnt.n_unlabelled:,} unlabelled"
+    print_info(f"{of_docs}. It ended because {learnt.because}.")
     if report is not None:
         write_file(report, as_markdown(learnt, sure), "Report")
     if json is not None:
         write_json(json, as_json(learnt, sure), "Report")
     before, after = percent(learnt.labelled_f1), percent(learnt.best_f1)
     write_pipeline(nlp, output, f"{learnt.best}: F1 {after}, {before} without unlabelled text")
-
-
-def _read(sources: Sequence[Path], field: str, config: thinc.api.Config) -> Iterator[Doc]:
-    """Docs of .spacy files as they are, and texts as the pipeline's tokenizer splits them."""
-    from ...pipeline.readers import read_docs
-    from ...text_sources import DOCS, read_texts
-
-    tokenizer = load_model_from_config(config, auto_fill=True).tokenizer
-    vocab = Vocab()
-    for source in sources:
-        if source.name.lower().endswith(DOCS):
-            yield from read_docs(source, vocab)
-        else:
-            yield from (tokenizer(text.strip()) for text in read_texts(source, field))
-
-
-def _tell(learnt: "Learnt") -> None:
-    rows = [
-        (
-            number,
-            f"{each.added.spans:,}",
-            percent(each.added.expected),
-            percent(each.added.right),
-            f"{each.added.background:,}",
-            percent(each.added.background_right),
-            percent(each.student_f1),
-            percent(each.product_f1),
-        )
-        for number, each in enumerate(learnt.rounds, 1)
-    ]
-    header = (
-        "round", "spans added", "expected right", "right", "background", "right", "F1 student",
-        "F1 product",
-    )  # fmt: skip
-    if rows:
-        print_table(rows, header, "rrrrrrrr")
-    docs = f"{counted(learnt.n_labelled, 'labelled Doc')}, {learnt.n_unlabelled:,} unlabelled"
-    print_info(f"{docs}. It ended because {learnt.because}.")

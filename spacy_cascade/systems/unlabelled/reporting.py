@@ -1,12 +1,14 @@
 """The report on what was learnt from unlabelled Docs, for readers and for programs."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ...cli.output import percent
 from .pseudo_labels import Confidence
 from .rounds import Learnt
 
-_HEADER = (
+HEADER = (
     "round", "documents", "spans", "expected right, %", "right, %", "background tokens",
     "right, %", "F1 of the student", "F1 of the product",
 )  # fmt: skip
@@ -19,7 +21,7 @@ def as_json(learnt: Learnt, sure: Confidence) -> dict[str, Any]:
 
 def as_markdown(learnt: Learnt, sure: Confidence) -> str:
     """Tables of rounds and of labels, with what the columns mean."""
-    kept = f"{learnt.best}, {_percent(learnt.best_f1)}"
+    kept = f"{learnt.best}, {percent(learnt.best_f1)}"
     lines = [
         "# Learning from unlabelled text",
         "",
@@ -28,27 +30,26 @@ def as_markdown(learnt: Learnt, sure: Confidence) -> str:
         f"Spans count from a confidence of {sure.threshold:g}, background up to a probability of "
         f"{sure.background:g}.",
         "",
-        f"Entity F1 on dev without unlabelled text: {_percent(learnt.labelled_f1)}. Kept: {kept}.",
+        f"Entity F1 on dev without unlabelled text: {percent(learnt.labelled_f1)}. Kept: {kept}.",
         f"It ended because {learnt.because}.",
     ]
     if learnt.rounds:
-        lines += ["", *_rounds(learnt), "", _meaning(learnt.knows_gold), "", *_labels(learnt)]
+        rounds = [HEADER, ("---:",) * len(HEADER), *rounds_of(learnt)]
+        lines += ["", *map(_row, rounds), "", _meaning(learnt.knows_gold), "", *_labels(learnt)]
     return "\n".join([*lines, ""])
 
 
-def _rounds(learnt: Learnt) -> list[str]:
-    rows = [_row(_HEADER), _row(["---:"] * len(_HEADER))]
-    for number, each in enumerate(learnt.rounds, 1):
-        added = each.added
-        shares = [_percent(each.student_f1), _percent(each.product_f1)]
-        rows.append(
-            _row([
-                f"{number}", f"{added.documents:,}", f"{added.spans:,}", _percent(added.expected),
-                _percent(added.right), f"{added.background:,}",
-                _percent(added.background_right), *shares,
-            ])
-        )  # fmt: skip
-    return rows
+def rounds_of(learnt: Learnt) -> list[tuple[str, ...]]:
+    """A row of `HEADER` for each round."""
+    return [
+        (
+            f"{number}", f"{each.added.documents:,}", f"{each.added.spans:,}",
+            percent(each.added.expected), percent(each.added.right),
+            f"{each.added.background:,}", percent(each.added.background_right),
+            percent(each.student_f1), percent(each.product_f1),
+        )
+        for number, each in enumerate(learnt.rounds, 1)
+    ]  # fmt: skip
 
 
 def _labels(learnt: Learnt) -> list[str]:
@@ -74,9 +75,5 @@ def _meaning(knows_gold: bool) -> str:
     )
 
 
-def _row(cells: list[str] | tuple[str, ...]) -> str:
+def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.2f}"

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from spacy.language import Language
@@ -11,11 +10,10 @@ from thinc.api import Config
 
 from ...errors import ConfigError, CorpusError
 from ...pipeline.progress import progress
-from ...pipeline.readers import examples_for, read_docs
-from ...workflows.folds import as_given, filled_config, saving_callback, train_pipeline
-from .judging import Added, has_gold, judge
+from ...pipeline.readers import read_docs
+from ...workflows.folds import as_given, entity_f1, filled_config, saving_callback, train_pipeline
 from .opinions import consistent
-from .pseudo_labels import Confidence, pseudo_label
+from .pseudo_labels import Added, Confidence, has_gold, judge, pseudo_label
 from .teachers import Method, teachers_for
 
 ROUNDS = 5
@@ -90,7 +88,10 @@ def learn_unlabelled(
     sure = sure or Confidence()
     filled = filled_config(config, train_path, dev_path)
     labelled = read_docs(train_path, docs[0].vocab)
-    train = partial(_train, dev_path=dev_path)
+
+    def train(config: Config, docs: Sequence[Doc]) -> Language:
+        return train_pipeline(config, docs, dev_path)
+
     teachers = teachers_for(method, filled, labelled, train, sure, saving_callback(filled))
     student = train(filled, labelled)
     best = _Best(student, entity_f1(student, dev_path))
@@ -120,12 +121,3 @@ def learn_unlabelled(
         method, len(labelled), len(docs), labelled_f1, done, best.name, best.f1, because, knows_gold
     )
     return best.nlp, learnt
-
-
-def _train(config: Config, docs: Sequence[Doc], dev_path: Path) -> Language:
-    return train_pipeline(config, docs, dev_path)
-
-
-def entity_f1(nlp: Language, dev_path: Path) -> float:
-    scores = nlp.evaluate(list(examples_for(nlp, dev_path)))
-    return float(scores["ents_f"] or 0.0)

@@ -1,7 +1,7 @@
 """Who annotates the unlabelled Docs: the student itself, or two views."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -17,8 +17,13 @@ from ...workflows.reconfigure import to_be_loaded
 from .opinions import Opinion, averaged, opinions_of
 from .product import become_product
 from .pseudo_labels import Confidence, pseudo_label
-from .teacher_views import with_views
 from .views import View
+
+_REGISTERED = "spacy_cascade.View.v1"
+_CLASSIFIER = "cascade_classifier"
+_SEGMENTS = "segments"
+_SECTIONS = ("templates", _SEGMENTS)
+"""Of a model: what it looks at in tokens or spans, and in segments where it scores such."""
 
 Train = Callable[[Config, Sequence[Doc]], Language]
 """Trains the pipeline of a config on Docs."""
@@ -124,3 +129,22 @@ def teachers_for(
         )
     views = [with_views(config, [view]) for view in View]
     return Views(train, views, labelled, sure, with_views(config, list(View)), finish)
+
+
+def with_views(config: Config, views: Collection[View]) -> Config:
+    """A copy of a training config whose components look at these views only.
+
+    config: complete and without variables.
+    """
+    changed = config.copy()
+    for name in changed["nlp"]["pipeline"]:
+        component = changed["components"][name]
+        model = component.get("model") or {}
+        for section in set(_SECTIONS).intersection(model):
+            model[section] = {
+                "@misc": _REGISTERED,
+                "of": model[section],
+                "views": [view.value for view in views],
+                "of_spans": section == _SEGMENTS or component["factory"] == _CLASSIFIER,
+            }
+    return changed

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from ...errors import ConfigError, TrainingError
+from ...extras import library
 from ...processes import ProcessEnded, run_in_processes
-from .extras import library
 from .plan import Shard
 from .shards import LATE, Done, ShardTask
 from .watch import number_late

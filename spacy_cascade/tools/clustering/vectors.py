@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import ConfigError
+from ...extras import library
 from ...processes import run_in_processes
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
@@ -78,11 +77,5 @@ def _train(target: Path, words: Path, size: int, epochs: int, min_count: int, th
 
 def check_extra() -> None:
     """Raise `ConfigError` unless all is installed that making clusters needs."""
-    try:
-        for name in ("floret", "sklearn"):
-            import_module(name)
-    except ImportError as error:
-        raise ConfigError(
-            f"Making clusters needs {error.name}, which is not installed. Install it with "
-            'pip install "spacy-cascade[cluster]".'
-        ) from error
+    for name in ("floret", "sklearn"):
+        library(name, "cluster", "Making clusters")

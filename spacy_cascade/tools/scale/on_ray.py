@@ -10,13 +10,13 @@ import pickle
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ...checks import check_counts
 from ...errors import CascadeError, ConfigError, TrainingError
+from ...extras import library
 from ...inference.structure import Structure, Weights
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...parallel import Workers
@@ -63,14 +63,12 @@ class OnRay(ShardedTrainer):
 
 
 def _ray() -> Any:
-    try:
-        return import_module("ray")
-    except ImportError as error:
-        raise ConfigError(
-            'Training with @misc = "spacy_cascade.OnRay.v1" needs Ray, which is not installed. '
-            'Install it with pip install "spacy-cascade[ray]", or put @misc = '
-            '"spacy_cascade.Sharded.v1" into the [trainer] block.'
-        ) from error
+    return library(
+        "ray",
+        "ray",
+        'Training with @misc = "spacy_cascade.OnRay.v1"',
+        ', or put @misc = "spacy_cascade.Sharded.v1" into the [trainer] block',
+    )
 
 
 class Actor:

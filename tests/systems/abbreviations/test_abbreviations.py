@@ -1,7 +1,9 @@
-"""Abbreviations that Docs explain, against the paper's examples and algorithm."""
+"""Abbreviations that Docs explain: the paper's examples, its algorithm, and features of them."""
 
 from __future__ import annotations
 
+import pickle
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,74 +14,84 @@ from spacy.tokens import Doc
 
 import abbreviation_twin as twin
 from helpers import blank
+from reference import Extractor, Word, dense_design
+from spacy_cascade.errors import TemplateError
+from spacy_cascade.features.names import named_features
+from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.strings import hash_string
+from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import Tokens, join_tokens, read_tokens
-from spacy_cascade.systems.abbreviations.long_forms import Abbreviations
-from spacy_cascade.systems.abbreviations.search import find_abbreviations
-from spacy_cascade.systems.abbreviations.spelled_words import SpelledWords
+from spacy_cascade.features.units import Units
+from spacy_cascade.systems.abbreviations.attributes import Explained
+from spacy_cascade.systems.abbreviations.search import Abbreviations, find_abbreviations
 
 VOCAB = blank().vocab
+TEXT_OF = VOCAB.strings.__getitem__
 WORDS = [
     "heat", "shock", "Protein", "proteins", "HSP", "HSPs", "HS", "A", "-", "(", ")", "(", ")",
     "[", "]", "and", ",", "é", "a b", "\n", "s", "-LRB-", "-RRB-", "12",
 ]  # fmt: skip
 SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=16), max_size=3)
-DOCS = st.lists(SENTENCES, max_size=3)
+HSP = ["heat", "shock", "protein", "(", "HSP", ")"]
+HEAT = ["high", "speed", "power", "(", "HSP", ")"]
+PIECES = [HSP, HEAT, ["T", "cell", "(", "T", "c", ")"], ["HSPs"], ["HSP"], ["T"], ["c"], ["cs"]]
+EXPLAINED = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map(
+    lambda pieces: [word for piece in pieces for word in piece]
+)
+DOCS = st.lists(st.lists(EXPLAINED, max_size=3), min_size=1, max_size=3)
+
+Sentences = Sequence[Sequence[str]]
 
 
-def doc_of(sentences: Sequence[Sequence[str]]) -> Doc:
-    words = [word for sentence in sentences for word in sentence]
-    starts = [t == 0 for sentence in sentences for t in range(len(sentence))]
-    return Doc(VOCAB, words=words, sent_starts=starts)
+def read(docs: Sequence[Sentences]) -> Tokens:
+    found = []
+    for sentences in docs:
+        words = [word for sentence in sentences for word in sentence]
+        starts = [t == 0 for sentence in sentences for t in range(len(sentence))]
+        found.append(Doc(VOCAB, words=words, sent_starts=starts))
+    return read_tokens(found)
 
 
-def read(docs: Sequence[Sequence[Sequence[str]]]) -> Tokens:
-    return read_tokens([doc_of(sentences) for sentences in docs])
-
-
-def explained(tokens: Tokens, spelled: SpelledWords | None = None) -> Abbreviations:
-    return find_abbreviations(tokens, spelled or SpelledWords(), VOCAB.strings.__getitem__)
-
-
-def pairs(tokens: Tokens) -> list[tuple[str, str]]:
-    """Short and long forms as texts."""
-    texts = [VOCAB.strings[word] for word in tokens.words.tolist()]
-    found = explained(tokens)
-    bounds = zip(found.short, found.long, strict=True)
-    return [(" ".join(texts[a:b]), " ".join(texts[c:d])) for (a, b), (c, d) in bounds]
+def explained(tokens: Tokens) -> Abbreviations:
+    return find_abbreviations(tokens, TEXT_OF)
 
 
 def found_in(text: str) -> list[tuple[str, str]]:
-    return pairs(read([[text.split()]]))
+    """Short and long forms of a sentence, as texts."""
+    words, found = text.split(), explained(read([[text.split()]]))
+    bounds = zip(found.short, found.long, strict=True)
+    return [(" ".join(words[a:b]), " ".join(words[c:d])) for (a, b), (c, d) in bounds]
+
+
+EXAMPLES = """the | heat shock protein ( HSP | ) of
+by | gonadotropin-releasing hormone ( GnRH | ) .
+| Heat shock transcription factor ( HSF | )
+of | dendritic cells ( DCs | ) and
+the | transforming growth factor - beta 1 ( TGF - beta 1 | )
+growth by | 5 - fluorouracil [ 5 - FU | ]
+| Epstein-Barr virus -LRB- EBV | -RRB-
+| heat shock protein ( HSP | , 70 kDa )
+| CD34 + dendritic cells ( CD34DCs | )
+and aside and | anode ( AND | )"""
+"""What stands before a long form, it and its short form, and what stands after them."""
+
+
+@pytest.mark.parametrize("example", EXAMPLES.splitlines())
+def test_examples(example: str) -> None:
+    """The shortest one: "aside" begins no long form of AND, and "and" stands in "anode", too."""
+    before, explained, after = example.split("|")
+    long, short = re.split(r" (?:[(\[]|-LRB-) ", explained.strip())
+    assert found_in(before + explained + after) == [(short, long)]
 
 
 @pytest.mark.parametrize(
     ("text", "short", "long"),
     [
-        ("the heat shock protein ( HSP ) of", "HSP", "heat shock protein"),
-        (
-            "by gonadotropin-releasing hormone ( GnRH ) .",
-            "GnRH",
-            "gonadotropin-releasing hormone",
-        ),
-        ("Heat shock transcription factor ( HSF )", "HSF", "Heat shock transcription factor"),
-        ("of dendritic cells ( DCs ) and", "DCs", "dendritic cells"),
-        (
-            "the transforming growth factor - beta 1 ( TGF - beta 1 )",
-            "TGF - beta 1",
-            "transforming growth factor - beta 1",
-        ),
-        ("growth by 5 - fluorouracil [ 5 - FU ]", "5 - FU", "5 - fluorouracil"),
-        ("Epstein-Barr virus -LRB- EBV -RRB-", "EBV", "Epstein-Barr virus"),
-        ("heat shock protein ( HSP , 70 kDa )", "HSP", "heat shock protein"),
         ("the HSP ( heat shock protein ) of", "HSP", "heat shock protein"),
         ("TNF - a ( the tumour necrosis factor a )", "TNF - a", "tumour necrosis factor a"),
-        ("CD34 + dendritic cells ( CD34DCs )", "CD34DCs", "CD34 + dendritic cells"),
-        # The shortest one: "and" stands in "anode", too, but "aside" begins no long form of it.
-        ("and aside and anode ( AND )", "AND", "anode"),
     ],
 )
-def test_examples(text: str, short: str, long: str) -> None:
+def test_brackets_may_hold_the_long_form(text: str, short: str, long: str) -> None:
     assert found_in(text) == [(short, long)]
 
 
@@ -111,16 +123,17 @@ def test_no_abbreviation(text: str) -> None:
 
 
 def test_both_forms_stand_in_one_sentence() -> None:
-    assert pairs(read([[["heat", "shock", "protein"], ["(", "HSP", ")"]]])) == []
-    assert pairs(read([[["heat", "shock", "protein"]], [["(", "HSP", ")"]]])) == []
+    long, short = HSP[:3], HSP[3:]
+    assert not len(explained(read([[long, short]])).short)
+    assert not len(explained(read([[long], [short]])).short)
 
 
-@settings(max_examples=300)
-@given(DOCS)
-@example([[["heat", "shock", "Protein", "(", "HSP", ")"], ["HSPs", "and", "HS"]]])
-@example([[["A", "(", "and", "HS", "a b", "proteins", ")"]]])
-def test_the_twin_finds_the_same(docs) -> None:
-    tokens = read(docs)
+@settings(max_examples=100)
+@given(st.lists(SENTENCES, max_size=3), st.data())
+@example([[["heat", "shock", "Protein", "(", "HSP", ")"], ["HSPs", "and", "HS"]]], None)
+@example([[["A", "(", "and", "HS", "a b", "proteins", ")"]]], None)
+def test_the_twin_finds_the_same(docs, data) -> None:
+    """Of each Doc, in one batch and in joined batches."""
     expected, offset = [], 0
     for sentences in docs:
         first = np.cumsum([offset, *map(len, sentences)]).tolist()
@@ -128,11 +141,16 @@ def test_the_twin_finds_the_same(docs) -> None:
             start = first[found.sentence]
             expected.append(tuple(start + t for t in (*found.short, *found.long)))
         offset = first[-1]
-    bounds = np.column_stack(explained(tokens)[:2])
-    assert [tuple(row) for row in bounds.tolist()] == expected
+    batches = [read(docs)]
+    if data is not None and docs:
+        cut = data.draw(st.integers(0, len(docs)))
+        batches.append(join_tokens([read(docs[:cut]), read(docs[cut:])]))
+    for tokens in batches:
+        bounds = np.column_stack(explained(tokens)[:2])
+        assert [tuple(row) for row in bounds.tolist()] == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(
     st.lists(st.sampled_from(["H", "SP", "-", "h s", "é1", "İ", "ß", "p"]), min_size=1, max_size=4),
     st.lists(st.text("hsp1-é İß", min_size=1, max_size=5), max_size=8),
@@ -157,48 +175,119 @@ def is_subsequence(wanted: Sequence[str], text: str) -> bool:
     return all(character in rest for character in wanted)
 
 
-@settings(max_examples=100)
-@given(DOCS, st.data())
-def test_batches_do_not_matter(docs, data) -> None:
-    """Abbreviations of a Doc are the same alone, in a batch, and in joined batches."""
-    if not docs:
-        return
-    cut = data.draw(st.integers(0, len(docs)))
-    whole = read(docs)
-    joined = join_tokens([read(docs[:cut]), read(docs[cut:])])
-    for one, other in zip(explained(whole), explained(joined), strict=True):
-        np.testing.assert_array_equal(one, other)
-    alone = [pair for sentences in docs for pair in pairs(read([sentences]))]
-    assert pairs(whole) == alone
-
-
 def test_the_other_number_of_the_short_form() -> None:
     text = "dendritic cells ( DCs ) or heat shock protein ( HSP )"
     others = explained(read([[text.split()]])).other_number.tolist()
     assert others == [hash_string("DC"), hash_string("HSPs")]
 
 
-@settings(max_examples=50)
-@given(st.lists(DOCS, max_size=4))
-def test_words_that_were_spelled_before(batches) -> None:
-    """What is kept of earlier batches changes nothing, and words are added to it once."""
-    spelled = SpelledWords()
-    for docs in batches:
-        tokens = read(docs)
-        for one, other in zip(explained(tokens, spelled), explained(tokens), strict=True):
-            np.testing.assert_array_equal(one, other)
-    assert len(spelled) <= len(set(WORDS))
-
-
 def test_longest_words() -> None:
     """A word of a hundred characters may be in a long form, a longer one ends the search."""
     longest = "h" * 100
     assert found_in(f"{longest} p ( HP )") == [("HP", f"{longest} p")]
-    assert found_in(f"{longest}h p ( HP )") == []
-    assert found_in(f"h {longest}h p ( HP )") == []
+    assert found_in(f"{longest}h p ( HP )") == found_in(f"h {longest}h p ( HP )") == []
 
 
 def test_long_texts_take_linear_time() -> None:
     """No bracket looks far to its sides, however many there are."""
-    words = ["h"] * 30_000 + ["(", "HSP"] * 10_000
-    assert pairs(read([[words]])) == []
+    assert not len(explained(read([[["h"] * 30_000 + ["(", "HSP"] * 10_000]])).short)
+
+
+# Tokens that are abbreviations, and features of them
+
+
+@settings(max_examples=50)
+@given(DOCS)
+@example([[HSP, HEAT, ["HSPs", "T", "HSP"]], [["HSP"]]])
+def test_tokens_know_their_abbreviation(docs) -> None:
+    """Within one Doc, the first explanation counts, and the longest short form."""
+    found, links = Explained().of(read(docs))
+    first, bounds = 0, np.column_stack(found[:2]).tolist()
+    for sentences in docs:
+        starts = np.cumsum([first, *map(len, sentences)]).tolist()
+        known = twin.uses(sentences)
+        for s, sentence in enumerate(sentences):
+            for t in range(len(sentence)):
+                number = int(links.number[starts[s] + t])
+                assert (number >= 0) == ((s, t) in known)
+                if number >= 0:
+                    form = known[s, t]
+                    start = starts[form.sentence]
+                    assert bounds[number] == [start + k for k in (*form.short, *form.long)]
+        first = starts[-1]
+
+
+@settings(max_examples=30)
+@given(DOCS, st.booleans())
+def test_units_look_at_the_long_form(docs, spans) -> None:
+    """Of the last abbreviation in a span; each of its words is a feature, or the last one is."""
+    lines = ["lower@long_form", "prefix(2)@long_form_last"]
+    space, extractor = FeatureSpace(Templates(tuple(lines), {}, {})), Extractor(lines)
+    positions = space.positions(read(docs), TEXT_OF)
+    bounds, found, offset = [], [], 0
+    for sentences in docs:
+        worded = [[Word(text) for text in sentence] for sentence in sentences]
+        for s, sentence in enumerate(sentences):
+            for t in range(len(sentence)):
+                for end in range(t, min(t + 4, len(sentence)) if spans else t + 1):
+                    bounds.append((offset + t, offset + end))
+                    found.append(extractor.features(worded, s, t, end))
+            offset += len(sentence)
+    first, last = positions.of_token[np.array(bounds, dtype=np.int64).reshape(-1, 2).T]
+    units = Units(positions, first, last)
+    space.learn(units, 1)
+    known = list(dict.fromkeys(text for unit in found for text in unit))
+    expected = np.array([[unit[text] for text in known] for unit in found])
+    columns = expected.reshape(len(found), len(known)).T.tolist()
+    assert sorted(dense_design(space.design(units)).T.tolist()) == sorted(columns)
+
+
+def test_features_are_named_by_their_place() -> None:
+    lines = ("lower@long_form", "abbreviation", "word@long_form_last")
+    space = FeatureSpace(Templates(lines, {}, {}))
+    positions = space.positions(read([[HSP, ["HSPs"]]]), TEXT_OF)
+    units = Units(positions, positions.of_token, positions.of_token)
+    space.learn(units, 1)
+    long = ["lower@long_form=heat", "lower@long_form=shock", "lower@long_form=protein"]
+    assert [[f.name for f in of_unit] for of_unit in named_features(space, units, TEXT_OF)] == [
+        ["abbreviation=long_first"],
+        ["abbreviation=long_inside"],
+        ["abbreviation=long_last"],
+        [],
+        [*long, "word@long_form_last=protein", "abbreviation=short_first"],
+        [],
+        [*long, "word@long_form_last=protein", "abbreviation=used"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_read", "follows"),
+    [("word@long_form", True, True), ("word@long_form_last", True, True),
+     ("abbreviation@-1", True, False), ("lower@recurrence", False, False)],
+)  # fmt: skip
+def test_it_is_looked_for_where_templates_look(line: str, is_read: bool, follows: bool) -> None:
+    space = FeatureSpace(Templates((line,), {}, {}))
+    assert ("abbreviations" in space.resources.specs) == is_read
+    assert (space.links is not None) == follows
+
+
+def test_one_search_serves_all_that_look_at_a_batch() -> None:
+    resource, tokens = Explained(), read([[HSP]])
+    assert resource.of(tokens)[0] is resource.of(tokens)[0]
+    assert len(resource.of(read([[HEAT]]))[0].short) == 1
+    assert resource.of(tokens)[0].long.tolist() == [[0, 3]]
+    assert pickle.loads(pickle.dumps(resource)).of(tokens)[0].long.tolist() == [[0, 3]]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("word@long_form+1", "'@long_form' takes no offset"),
+        ("word@long_form_last-1", "'@long_form_last' takes no offset"),
+        ("word & word@long_form", "cannot be part of a conjunction"),
+        ("tag@long_form", "can be seen from '@first' and '@last' only"),
+    ],
+)
+def test_what_the_place_does_not_take(line: str, problem: str) -> None:
+    with pytest.raises(TemplateError, match=problem):
+        Templates((line,), {}, {})

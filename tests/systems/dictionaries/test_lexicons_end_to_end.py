@@ -73,10 +73,6 @@ UNSEEN = {
 }
 
 
-def as_list(folder: Path) -> Any:
-    return CELLS
-
-
 def as_file(folder: Path) -> Any:
     file = folder / "cells.txt"
     file.write_text("\n".join(["", *CELLS, "  "]), encoding="utf8")
@@ -93,24 +89,10 @@ def with_options(folder: Path) -> Any:
     return {"@misc": "spacy_cascade.TermList.v1", "source": as_patterns(folder), "leave_out": True}
 
 
-SOURCES = [as_list, as_file, as_patterns]
-
-
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", [lambda _: CELLS, as_file, as_patterns, with_options])
 def test_terms_are_found_that_training_never_saw(
     source: Callable[[Path], Any], tmp_path: Path
 ) -> None:
-    nlp = pipeline({"cells": source(tmp_path)})
-    train(nlp, make_examples(nlp, SENTENCES))
-    for text, spans in UNSEEN.items():
-        assert found(nlp, text) == spans
-        assert found(nlp, text.upper().replace("WE SAW", "we saw").replace("TODAY", "today")) == (
-            spans
-        )
-
-
-@pytest.mark.parametrize("source", [*SOURCES, with_options])
-def test_lexicons_survive_saving(source: Callable[[Path], Any], tmp_path: Path) -> None:
     """The file that they came from is not needed any more."""
     nlp = pipeline({"cells": source(tmp_path)})
     train(nlp, make_examples(nlp, SENTENCES))
@@ -118,12 +100,12 @@ def test_lexicons_survive_saving(source: Callable[[Path], Any], tmp_path: Path) 
     for file in tmp_path.glob("cells.*"):
         file.unlink()
     other = spacy.load(tmp_path / "model")
-    for text in UNSEEN:
-        assert found(other, text) == found(nlp, text)
-    assert (
-        other.get_pipe("cascade_segmenter").to_bytes()
-        == nlp.get_pipe("cascade_segmenter").to_bytes()
-    )
+    for text, spans in UNSEEN.items():
+        loud = text.upper().replace("WE SAW", "we saw").replace("TODAY", "today")
+        assert found(nlp, text) == found(other, text)
+        assert source is with_options or found(nlp, text) == found(nlp, loud) == spans
+    pipes = [each.get_pipe("cascade_segmenter") for each in (nlp, other)]
+    assert pipes[0].to_bytes() == pipes[1].to_bytes()
 
 
 def test_without_the_lexicon_it_cannot_be_known() -> None:
@@ -132,46 +114,43 @@ def test_without_the_lexicon_it_cannot_be_known() -> None:
     assert {text: found(nlp, text) for text in UNSEEN} != UNSEEN
 
 
-def test_several_lexicons_are_told_apart() -> None:
-    nlp = pipeline({"cells": CELLS, "people": ["reporters", "old friends", "some other people"]})
+def test_several_lexicons_in_conjunctions() -> None:
+    """A term of a list is one word for its author and three for spaCy."""
+    lexicons = {"cells": [*CELLS, "unheard-of things"], "people": ["reporters", "old friends"]}
+    nlp = pipeline(lexicons, extra=["lexicon(cells) & word@-1"])
     train(nlp, make_examples(nlp, SENTENCES))
     space = nlp.get_pipe("cascade_segmenter").space
     assert space.resources_to_read == ["lexicon(cells)", "lexicon(people)"]
+    text = "we saw unheard-of things today"
+    assert [token.text for token in nlp.make_doc(text)][2:5] == ["unheard", "-", "of"]
+    for doc, end in ((make_doc(nlp.vocab, text), 4), (nlp.make_doc(text), 6)):
+        assert bounds(nlp(doc).spans["cascade"]) == [(2, end, "ENT")]
     for text, spans in UNSEEN.items():
         assert found(nlp, text) == spans
 
 
-def test_lexicons_in_conjunctions() -> None:
-    nlp = pipeline({"cells": CELLS}, extra=["lexicon(cells) & word@-1"])
-    train(nlp, make_examples(nlp, SENTENCES))
-    for text, spans in UNSEEN.items():
-        assert found(nlp, text) == spans
-
-
-def test_terms_match_as_the_tokenizer_cuts_them() -> None:
-    """A term of the list is one word for its author and three for spaCy."""
-    nlp = pipeline({"cells": ["NF-kappa", "monocytes"]})
-    train(nlp, make_examples(nlp, SENTENCES))
-    assert [token.text for token in nlp.make_doc("NF-kappa")] == ["NF", "-", "kappa"]
-    lexicon = nlp.get_pipe("cascade_segmenter").space.resources.made["lexicon(cells)"].lexicon
-    assert len(lexicon.keys) == 1 + 1 + 3  # monocytes, NF-kappa, and NF, NF -, NF - kappa
+def test_words_of_terms_are_not_kept_in_the_vocabulary() -> None:
+    nlp = pipeline({"cells": [*CELLS, "unheard-of things"]})
+    nlp.initialize(lambda: make_examples(nlp, SENTENCES))
+    assert "things" not in nlp.vocab.strings
+    assert "monocytes" in nlp.vocab.strings
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_every_template_set_takes_lexicons(name: str) -> None:
-    nlp = blank()
     component = "cascade_classifier" if name.startswith("Class") else "cascade_segmenter"
-    templates = {"@misc": f"spacy_cascade.{name}.v1", "lexicons": {"cells": CELLS}}
-    nlp.add_pipe(component, config={**SMALL, "model": {"min_count": 1, "templates": templates}})
-    train(nlp, make_examples(nlp, SENTENCES))
+
+    def made(**lexicons: Any) -> Language:
+        nlp = blank()
+        templates = {"@misc": f"spacy_cascade.{name}.v1", **lexicons}
+        nlp.add_pipe(component, config={**SMALL, "model": {"min_count": 1, "templates": templates}})
+        return nlp
+
+    nlp = made(lexicons={"cells": CELLS})
+    nlp.initialize(lambda: make_examples(nlp, SENTENCES))
     assert nlp.get_pipe(component).space.resources_to_read == ["lexicon(cells)"]
-    with_lexicon = nlp.get_pipe(component).to_bytes()
-    del templates["lexicons"]
-    other = blank()
-    other.add_pipe(component, config={**SMALL, "model": {"min_count": 1, "templates": templates}})
     with pytest.raises(ModelFileError, match="templates"):
-        other.from_bytes(nlp.to_bytes())
-    assert len(with_lexicon) > 0
+        made().from_bytes(nlp.to_bytes())
 
 
 def test_a_ruler_before_the_segmenter(tmp_path: Path) -> None:
@@ -196,56 +175,40 @@ def test_spans_that_training_has_are_seen_as_they_are() -> None:
     assert bounds(nlp(doc).spans["cascade"]) == [(2, 5, "ENT")]
 
 
-TYPED = [
-    ("we saw JUN today", [(2, 3, "protein")]),
-    ("we saw jun today", [(2, 3, "DNA")]),
-    ("we saw FOS today", [(2, 3, "protein")]),
-    ("we saw fos today", [(2, 3, "DNA")]),
-]
-
-
-def classifier(lexicons: dict[str, Any], *templates: str) -> Language:
+def trained_classifier(
+    lexicons: dict[str, Any], template: str, sentences: dict[str, str]
+) -> Callable[..., list[str]]:
+    """Gives the types of words; sentences: words with their types."""
     nlp = blank()
-    model = {
-        "min_count": 1,
-        "templates": {
-            "@misc": "spacy_cascade.Templates.v1",
-            "templates": ["bias", *templates],
-            "patterns": {},
-            "lexicons": lexicons,
-        },
-    }
-    nlp.add_pipe("cascade_classifier", config={**SMALL, "model": model})
-    return nlp
+    templates = {
+        "@misc": "spacy_cascade.Templates.v1", "templates": ["bias", template], "patterns": {},
+        "lexicons": lexicons,
+    }  # fmt: skip
+    model = {"min_count": 1, "templates": templates}
+    classifier = nlp.add_pipe("cascade_classifier", config={**SMALL, "model": model})
+    train(nlp, make_examples(nlp, [(w, [(0, 1, label)]) for w, label in sentences.items()]))
 
+    def types(*words: str) -> list[str]:
+        docs = [make_doc(nlp.vocab, word) for word in words]
+        return [label for (label,) in classifier.classify(docs, [[(0, 1)]] * len(docs))]
 
-def types(nlp: Language, *words: str) -> list[str]:
-    docs = [make_doc(nlp.vocab, word) for word in words]
-    found = nlp.get_pipe("cascade_classifier").classify(docs, [[(0, 1)]] * len(docs))
-    return [label for of_doc in found for label in of_doc]
+    return types
 
 
 def test_case_counts_in_exact_lexicons() -> None:
-    proteins = ["JUN", "FOS", "MYC"]
-    exact = classifier({"proteins": proteins}, "lexicon_exact(proteins)")
-    train(exact, make_examples(exact, TYPED))
-    assert types(exact, "MYC", "myc") == ["protein", "DNA"]
-    folded = classifier({"proteins": proteins}, "lexicon(proteins)")
-    train(folded, make_examples(folded, TYPED))
-    assert len(set(types(folded, "MYC", "myc"))) == 1
+    typed = {"JUN": "protein", "jun": "DNA", "FOS": "protein", "fos": "DNA"}
+    for template, expected in (("lexicon_exact(p)", ["protein", "DNA"]), ("lexicon(p)", None)):
+        types = trained_classifier({"p": ["JUN", "FOS", "MYC"]}, template, typed)("MYC", "myc")
+        assert types == (expected or types[:1] * 2)
 
 
 def test_labels_of_a_list_tell_types_apart(tmp_path: Path) -> None:
-    patterns = [
-        {"label": label, "pattern": word}
-        for label, words in {"P": ["a", "b", "c"], "D": ["x", "y", "z"]}.items()
-        for word in words
-    ]
+    listed = {"P": "abc", "D": "xyz"}
+    patterns = [{"label": label, "pattern": w} for label, words in listed.items() for w in words]
     srsly.write_jsonl(tmp_path / "genes.jsonl", patterns)
-    nlp = classifier({"genes": str(tmp_path / "genes.jsonl")}, "lexicon(genes)")
-    sentences = [("a", "protein"), ("b", "protein"), ("x", "DNA"), ("y", "DNA")]
-    train(nlp, make_examples(nlp, [(word, [(0, 1, label)]) for word, label in sentences]))
-    assert types(nlp, "c", "z") == ["protein", "DNA"]
+    typed = {"a": "protein", "b": "protein", "x": "DNA", "y": "DNA"}
+    types = trained_classifier({"g": str(tmp_path / "genes.jsonl")}, "lexicon(g)", typed)
+    assert types("c", "z") == ["protein", "DNA"]
 
 
 def test_a_list_of_the_training_entities_is_not_trusted_blindly() -> None:
@@ -256,25 +219,18 @@ def test_a_list_of_the_training_entities_is_not_trusted_blindly() -> None:
     names = [f"x{n}y" for n in range(8)]
     sentences = [(f"we saw {name} today", [(2, 3, "cell")]) for name in names]
     sentences += [(f"we saw nothing{n} today", []) for n in range(8)]
-    confidences = {}
-    for leave_out in (False, True):
-        listed = {"@misc": "spacy_cascade.TermList.v1", "source": names, "leave_out": leave_out}
-        nlp = pipeline({"names": listed}, ["prefix(1)"])
+
+    def confidence(lexicons: dict[str, Any]) -> float:
+        nlp = pipeline(lexicons, ["prefix(1)"])
         train(nlp, make_examples(nlp, sentences))
         doc = nlp(make_doc(nlp.vocab, "we saw x9y today"))
-        pipe = nlp.get_pipe("cascade_segmenter")
-        (confidences[leave_out],) = pipe.posteriors([doc], [[(2, 3, "ENT")]])[0]
-    without = pipeline({}, ["prefix(1)"])
-    train(without, make_examples(without, sentences))
-    doc = without(make_doc(without.vocab, "we saw x9y today"))
-    (expected,) = without.get_pipe("cascade_segmenter").posteriors([doc], [[(2, 3, "ENT")]])[0]
-    assert confidences[True] == pytest.approx(expected, abs=1e-3)
-    assert confidences[False] < expected - 0.05
+        ((found,),) = nlp.get_pipe("cascade_segmenter").posteriors([doc], [[(2, 3, "ENT")]])
+        return float(found)
 
-
-def test_words_of_terms_are_not_kept_in_the_vocabulary() -> None:
-    nlp = pipeline({"cells": [*CELLS, "unheard-of things"]})
-    train(nlp, make_examples(nlp, SENTENCES))
-    assert "things" not in nlp.vocab.strings
-    assert "monocytes" in nlp.vocab.strings
-    assert found(nlp, "we saw unheard-of things today") == [(2, 4, "ENT")]
+    trusted, left_out = (
+        confidence({"names": {
+            "@misc": "spacy_cascade.TermList.v1", "source": names, "leave_out": leave_out,
+        }}) for leave_out in (False, True)
+    )  # fmt: skip
+    assert left_out == pytest.approx(confidence({}), abs=1e-3)
+    assert trusted < left_out - 0.05

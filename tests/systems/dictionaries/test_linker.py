@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
-from helpers import TEXTS, blank, make_doc
+from helpers import blank, make_doc
 from round_trips import WAYS
 from spacy_cascade import Candidate, ConfigError, ModelFileError, NotTrainedError, TemplateError
 from spacy_cascade.systems.dictionaries.linker import CascadeLinker
@@ -28,7 +28,7 @@ def linker(folder: Path, rows: str = ROWS, **settings: Any) -> tuple[Language, A
     path.write_text(rows, encoding="utf8")
     nlp = blank()
     made = nlp.add_pipe("cascade_linker", config={"lists": {"genes": str(path)}, **settings})
-    made.initialize(nlp=nlp)
+    nlp.initialize()
     return nlp, made
 
 
@@ -64,18 +64,12 @@ def test_similar_terms_where_none_is_equal(tmp_path: Path) -> None:
     assert 0.9 <= first[1][0][1] < 1
     assert equal == ("G2", [("G2", 0.9)])
     assert other_label == unlike == ("", [])
-    made.similarity = 1
-    assert links(made(entity_doc(nlp, text, *entities)))[0] == ("", [])
-
-
-def test_a_new_list_is_searched_for_similar_terms(tmp_path: Path) -> None:
-    nlp, made = linker(tmp_path, "interleukin\tG1\n", similarity=0.9)
-    text = "interleukins receptors"
-    entities = ((0, 1, "protein"), (1, 2, "protein"))
-    assert [kb_id for kb_id, _ in links(made(entity_doc(nlp, text, *entities)))] == ["G1", ""]
-    (tmp_path / "genes.tsv").write_text("receptor\tG2\n", encoding="utf8")
+    (tmp_path / "genes.tsv").write_text("others\tG3\n", encoding="utf8")
     made.initialize(nlp=nlp)
-    assert [kb_id for kb_id, _ in links(made(entity_doc(nlp, text, *entities)))] == ["", "G2"]
+    found = [kb_id for kb_id, _ in links(made(entity_doc(nlp, text, *entities)))]
+    assert found == ["", "", "", "G3"]
+    made.similarity = 1
+    assert links(made(entity_doc(nlp, text, *entities)))[3] == ("", [])
 
 
 def test_other_tokens_than_those_of_the_tokenizer(tmp_path: Path) -> None:
@@ -119,7 +113,7 @@ def test_docs_without_entities_or_words(tmp_path: Path) -> None:
     assert links(made(doc)) == [("", [])]
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     rows=st.lists(
         st.tuples(
@@ -146,18 +140,6 @@ def test_against_a_search_through_the_list(
         if expected:
             break
     assert links(doc) == [(next(iter(expected), ""), list(expected.items()))]
-
-
-def test_confidences_stay(trained: Language, tmp_path: Path) -> None:
-    _, made = linker(tmp_path, "Jurkat cells\tC1\nSTAT5\tP1\n")
-    for doc in trained.pipe(TEXTS):
-        before = [(e.start, e.end, e.label_, e._.confidence) for e in doc.ents]
-        made(doc)
-        assert [(e.start, e.end, e.label_, e._.confidence) for e in doc.ents] == before
-        assert {e.text: e.kb_id_ for e in doc.ents if e.kb_id_}.items() <= {
-            ("Jurkat cells", "C1"),
-            ("STAT5", "P1"),
-        }
 
 
 def ruled(folder: Path) -> Language:
@@ -210,11 +192,6 @@ def test_docs_in_files_processes_and_memory_zones(tmp_path: Path) -> None:
     assert "G1" not in nlp.vocab.strings or "G1" in [d.ents[0].kb_id_ for d in docs]
 
 
-def test_reading_leaves_the_vocabulary_as_it_is(tmp_path: Path) -> None:
-    nlp, _ = linker(tmp_path, "".join(f"term{i}-x\tG{i}\n" for i in range(100)))
-    assert "term7-x" not in nlp.vocab.strings
-
-
 def test_a_generator_of_ones_own(tmp_path: Path) -> None:
     """Such as one by similarity, which is asked where nothing matches."""
 
@@ -233,16 +210,6 @@ def test_a_generator_of_ones_own(tmp_path: Path) -> None:
     assert [e.kb_id_ for e in similar(doc).ents] == ["S", "G1", ""]
 
 
-def test_training_config_reads_the_lists(tmp_path: Path) -> None:
-    path = tmp_path / "genes.tsv"
-    path.write_text(ROWS, encoding="utf8")
-    nlp = blank()
-    nlp.add_pipe("cascade_linker", config={"lists": {"genes": str(path)}})
-    nlp.initialize()
-    doc = entity_doc(nlp, "IL-2", (0, 1, "protein"))
-    assert nlp.get_pipe("cascade_linker")(doc).ents[0].kb_id_ == "G1"
-
-
 def test_errors(tmp_path: Path) -> None:
     nlp = blank()
     made: Any = nlp.add_pipe("cascade_linker")
@@ -259,20 +226,16 @@ def test_errors(tmp_path: Path) -> None:
         linker(tmp_path, "p53\tG1\n\tG2\n")
     with pytest.raises(TemplateError, match=r"No term of the lexicon 'genes' has an id"):
         linker(tmp_path, "p53\nIL-2\n")
-
-
-def test_saved_before_it_has_read_its_lists() -> None:
-    nlp = blank()
-    made: Any = nlp.add_pipe("cascade_linker")
+    unread: Any = blank().add_pipe("cascade_linker")
     with pytest.raises(NotTrainedError):
-        _ = made.from_bytes(made.to_bytes()).generators
+        _ = unread.from_bytes(unread.to_bytes()).generators
 
 
 def test_damaged_files(tmp_path: Path, generator: Any) -> None:
     """Every changed byte is noticed, or changes nothing."""
     _, made = linker(tmp_path)
     data = made.to_bytes()
-    for place in generator.integers(0, len(data), 300).tolist():
+    for place in generator.integers(0, len(data), 100).tolist():
         damaged = bytearray(data)
         damaged[place] ^= 1 << (place % 8)
         try:

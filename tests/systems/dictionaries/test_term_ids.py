@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.resources import InvalidArray
 from spacy_cascade.features.strings import hash_strings
 from spacy_cascade.systems.dictionaries.term_ids import LOWER, WRITTEN, TermIds
+from spacy_cascade.systems.dictionaries.text_table import TextWriter, check_texts
 
 WORD = st.sampled_from(["a", "A", "b", "a-b", "A-b", "-"])
 PHRASE = st.lists(WORD, min_size=1, max_size=3)
@@ -42,6 +42,7 @@ def find(ids: TermIds, form: str, phrases: list[list[str]]) -> list[list[tuple[s
     return [[ids.entry(number)[1:] for number in numbers] for numbers in found]
 
 
+@settings(max_examples=50)
 @given(rows=st.lists(ROW, max_size=8), phrases=st.lists(PHRASE, min_size=1, max_size=6))
 def test_entries_of_phrases(rows: Any, phrases: Any, tmp_path: Path) -> None:
     """Of a term that the tokenizer splits both spellings match."""
@@ -74,14 +75,6 @@ def test_entries_come_in_the_order_of_the_lists(tmp_path: Path) -> None:
     assert [e.list_name + e.id for e in entries] == ["b2", "b1", "a0", "a2"]
 
 
-def test_patterns_and_columns_give_the_same(tmp_path: Path) -> None:
-    path = tmp_path / "l.jsonl"
-    row = {"label": "x", "pattern": "a b", "id": 7}
-    path.write_text(json.dumps(row), encoding="utf8")
-    ids = TermIds.read({"l": str(path)}, tokenize)
-    assert find(ids, WRITTEN, [["a", "b"]]) == [[("a b", "7", "x")]]
-
-
 @pytest.fixture
 def saved(tmp_path: Path) -> dict[str, Any]:
     ids = read(tmp_path, [(["é-b"], "1", "x"), (["A"], "2", ""), (["a"], "3", "x")])
@@ -99,19 +92,48 @@ def test_saved_arrays_come_back(saved: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "place", "value"),
     [
-        ("places", (0, 0), 1),
-        ("places", (2, 1), 2),
+        ("content", 0, ord("1")),
+        ("content", 1, 0),
+        ("content", 2, 255),
+        ("ends", 0, 1),
+        ("ends", -1, 2),
         ("written_keys", 0, 2**64 - 1),
         ("written_ends", 0, 2),
         ("written_ends", -1, 9),
         ("lower_ends", 0, 0),
         ("lower_entries", 0, 3),
-        ("terms_ends", 0, 1),
-        ("ids_ends", -1, 2),
-        ("labels_content", 0, 255),
     ],
 )
 def test_damaged_arrays(name: str, place: Any, value: int, saved: dict[str, Any]) -> None:
     saved[name][place] = value
     with pytest.raises(InvalidArray):
         TermIds.restore(["l"], saved)
+
+
+# Their texts, in two arrays
+
+
+def test_texts_come_back() -> None:
+    """A character may lie in two blocks of the check."""
+    texts = ["", "a" + "é" * 20_001, "日本", "x\ny"]
+    table = TextWriter(texts).table()
+    assert [table.text(n) for n in range(len(table))] == texts
+    assert check_texts(*table) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "ends", "problem"),
+    [
+        (b"", [], None),
+        (b"a", [], "no text"),
+        (b"ab", [1], "does not fit"),
+        (b"ab", [2, 1, 2], "does not fit"),
+        (b"ab", [3], "does not fit"),
+        ("é".encode(), [1, 2], "within a character"),
+        (b"a\xff", [2], "UTF-8"),
+        (b"a\xc3", [2], "UTF-8"),
+    ],
+)
+def test_damaged_tables(content: bytes, ends: list[int], problem: str | None) -> None:
+    found = check_texts(np.frombuffer(content, np.uint8), np.array(ends, dtype=np.int32))
+    assert found is None if problem is None else problem in (found or "")

@@ -72,27 +72,19 @@ def test_seen_places(generator: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("share", SHARES)
-def test_sums_of_rows(generator: np.random.Generator, share: float) -> None:
+def test_sums_of_rows_and_of_columns(generator: np.random.Generator, share: float) -> None:
     units, weights = random_units(generator), random_weights(generator, share)
     places = nonzero_places(weights)
-    values = places.taken_from(weights)
-    begin, n = 7, 30
-    expected = generator.normal(size=(n, WIDTH))
-    out = expected.copy()
-    expected += (dense(units) @ weights)[begin : begin + n]
+    values, begin, n = places.taken_from(weights), 7, 30
+    rows = dense(units)[begin : begin + n]
+    scores = generator.normal(size=(n, WIDTH))
+    expected = scores + rows @ weights
     crowded = crowded_rows(places, values)
-    add_placed_rows(units.indptr, units.indices, places, values, crowded, out, begin)
-    np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-13)
-
-
-@pytest.mark.parametrize("share", SHARES)
-def test_sums_of_columns(generator: np.random.Generator, share: float) -> None:
-    units, places = random_units(generator), nonzero_places(random_weights(generator, share))
-    begin, n = 5, 33
-    values = generator.normal(size=(n, WIDTH))
-    out = generator.normal(size=len(places.columns))
-    expected = out + places.taken_from(dense(units)[begin : begin + n].T @ values)
+    add_placed_rows(units.indptr, units.indices, places, values, crowded, scores, begin)
+    np.testing.assert_allclose(scores, expected, rtol=1e-13, atol=1e-13)
+    gradient = generator.normal(size=len(places.columns))
+    expected = gradient + places.taken_from(rows.T @ scores)
     crowded = np.zeros((places.n_crowded, WIDTH))
-    add_to_places(units.indptr, units.indices, places, values, out, crowded, begin)
-    add_from_crowded(places, crowded, out)
-    np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-13)
+    add_to_places(units.indptr, units.indices, places, scores, gradient, crowded, begin)
+    add_from_crowded(places, crowded, gradient)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-12, atol=1e-12)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from objectives import data_of
 from reference import design_of
@@ -56,7 +52,7 @@ def data(request: pytest.FixtureRequest, generator: np.random.Generator) -> Labe
 
 
 @pytest.mark.parametrize("block", [1, 40, 1 << 17])
-def test_value_and_gradient(
+def test_value_gradient_and_curvature(
     generator: np.random.Generator,
     data: LabelledSequences,
     block: int,
@@ -73,6 +69,9 @@ def test_value_and_gradient(
     np.testing.assert_allclose(found[:, 0], places.taken_from(expected), atol=1e-11)
     np.testing.assert_allclose(found_transitions, of_transitions, atol=1e-11)
     np.testing.assert_array_equal(loss.counts(), whole.counts()[places.rows])
+    diagonal = loss.hessian_diagonal(own)
+    expected = places.taken_from(whole.hessian_diagonal(weights))
+    np.testing.assert_allclose(diagonal[:, 0], expected, atol=1e-11)
 
 
 @pytest.mark.parametrize("n_pieces", [3, 8, 20])
@@ -95,41 +94,6 @@ def test_every_sequence_is_in_a_part(
         results.append([*loss.value_and_gradient(own, gradient), gradient])
     for one, many in zip(*results, strict=True):
         np.testing.assert_allclose(one, many, atol=1e-10)
-
-
-@given(
-    lengths=st.lists(st.integers(1, 6), min_size=1, max_size=12),
-    width=st.integers(1, 4),
-    block=st.integers(1, 40),
-    n_transitions=st.integers(0, 3),
-)
-def test_blocks_hold_as_many_sequences_as_fit(
-    lengths: list[int], width: int, block: int, n_transitions: int
-) -> None:
-    loss: Any = SparseCorpusLoss.__new__(SparseCorpusLoss)
-    structure = SimpleNamespace(n_transitions=n_transitions)
-    loss.data = SimpleNamespace(structure=structure, starts=np.cumsum([0, *lengths]))
-    loss.places = SimpleNamespace(width=width)
-    most = max(1, max(block, 10 * n_transitions) // width)
-    expected, first = [], 0
-    while first < len(lengths):
-        end = first + 1
-        while end < len(lengths) and sum(lengths[first : end + 1]) <= most:
-            end += 1
-        expected.append((first, end))
-        first = end
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse, "_BLOCK", block)
-        patch.setattr(sparse, "_READY", 10)
-        assert list(loss._blocks(0, len(lengths))) == expected
-
-
-def test_diagonal_of_the_hessian(generator: np.random.Generator, data: LabelledSequences) -> None:
-    weights, own, places = random_weights(generator, data)
-    expected = CorpusLoss(data, LOSS, Workers(1)).hessian_diagonal(weights)
-    found = SparseCorpusLoss(data, LOSS, places, Workers(1)).hessian_diagonal(own)
-    assert found.shape == (len(places.columns), 1)
-    np.testing.assert_allclose(found[:, 0], places.taken_from(expected), atol=1e-11)
 
 
 def test_any_number_of_threads_gives_the_same_bits(

@@ -125,13 +125,6 @@ def test_a_run_goes_on_from_its_state(generator: np.random.Generator) -> None:
         np.testing.assert_array_equal(own, expected)
 
 
-def test_few_columns_are_trained_densely() -> None:
-    assert not LBFGS().may_be_sparse(MANY_COLUMNS - 1)
-    assert LBFGS().may_be_sparse(MANY_COLUMNS)
-    assert LBFGS(sparse=True).may_be_sparse(2)
-    assert not LBFGS(sparse=False).may_be_sparse(MANY_COLUMNS)
-
-
 @pytest.mark.parametrize(("many", "sparse"), [(MANY_COLUMNS, False), (2, True)])
 def test_where_nothing_is_said_the_columns_decide(
     many: int, sparse: bool, generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch
@@ -144,6 +137,8 @@ def test_where_nothing_is_said_the_columns_decide(
     )
     np.testing.assert_array_equal(found, expected)
     assert np.abs(expected - other).max() > 1e-3
+    assert LBFGS().may_be_sparse(many)
+    assert not LBFGS().may_be_sparse(many - 1)
 
 
 def test_what_cannot_be_sparse(generator: np.random.Generator) -> None:

@@ -9,8 +9,10 @@ import pytest
 import spacy
 
 from commands import check_errors, few_steps, run_training, small_training
+from helpers import LANGUAGE
 
 SETTINGS = few_steps()
+PLAIN = f"--nlp.lang={LANGUAGE}"
 run = partial(run_training, "combine", "second-look")
 
 
@@ -34,8 +36,8 @@ def test_errors_are_one_line(given: dict[str, Path], tmp_path: Path) -> None:
     absent = {**given, "train": tmp_path / "absent.spacy"}
     check_errors(
         run,
-        ((given, tmp_path / "OUT", "--folds", 1), "2 folds or more, not 1"),
+        ((given, tmp_path / "OUT", "--folds", 1, PLAIN), "2 folds or more, not 1"),
         ((given, tmp_path / "OUT", "--flods", 5), "no option or argument --flods"),
-        ((absent, tmp_path / "OUT"), "There is no corpus at"),
+        ((absent, tmp_path / "OUT", PLAIN), "There is no corpus at"),
     )
     assert not (tmp_path / "OUT").exists()

@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-from helpers import annotation, run_python
+from helpers import LANGUAGE, annotation, run_python
 from spacy_cascade.errors import ConfigError, MissingStageError
 from spacy_cascade.systems.second_look.workflow import KEY, second_look
 from spacy_cascade.tools.annotation.adapting import adapt
@@ -46,11 +46,11 @@ def made_docs(vocab: Vocab, numbers: range) -> list[Doc]:
 
 def config(*without: str) -> Config:
     """Of a cascade whose templates see only the words beside a mention."""
-    made = make_config(Choices(sentences=True, small=True))
+    made = make_config(Choices(lang=LANGUAGE, sentences=True, small=True))
     for component in made["components"].values():
         component["model"]["templates"]["without"] = list(without)
-        component["trainer"]["iterations"] = 6
-    made["training"]["max_steps"] = 2
+        component["trainer"]["iterations"] = 10
+    made["training"]["max_steps"] = 1
     return made
 
 
@@ -59,7 +59,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("second_look")
     vocab = Vocab()
     paths = folder / "train.spacy", folder / "dev.spacy"
-    for path, numbers in zip(paths, (range(40), range(40, 60)), strict=True):
+    for path, numbers in zip(paths, (range(20), range(40, 50)), strict=True):
         DocBin(docs=made_docs(vocab, numbers)).to_disk(path)
     return paths
 

@@ -8,9 +8,8 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from spacy_cascade.errors import ConfigError
-from spacy_cascade.systems.unlabelled.judging import has_gold, judge
 from spacy_cascade.systems.unlabelled.opinions import Opinion
-from spacy_cascade.systems.unlabelled.pseudo_labels import Confidence, pseudo_label
+from spacy_cascade.systems.unlabelled.pseudo_labels import Confidence, has_gold, judge, pseudo_label
 
 WORDS = ["Ann", "saw", "New", "York", "and", "me"]
 INSIDE = np.array([0.9, 0.05, 0.9, 0.8, 0.3, 0.0])

@@ -19,7 +19,7 @@ from spacy_cascade.features.template_sets import make_classification, make_segme
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import Tokens, read_tokens
 from spacy_cascade.pipeline.reading import VocabularyVectors
-from spacy_cascade.systems.words.codes import MEMBERS, VectorClusters, VectorCodes
+from spacy_cascade.systems.words.codes import VectorClusters, VectorCodes
 
 WORDS = [f"word{i}" for i in range(60)]
 NO_FLAGS = np.zeros((0, 5), dtype=np.int32)
@@ -130,9 +130,10 @@ def test_frequent_words_of_groups() -> None:
     clusters = codes.clusters_of(WORDS[:20], None)
     for bits in (1, 2, 3):
         of_words = codes.groups[bits - 1, clusters]
-        for group in range(1 << bits):
+        for group in range((1 << bits) + 1):
             inside = [word for word, g in zip(WORDS, of_words, strict=False) if g == group]
-            assert codes.frequent_words(group, bits) == inside[:MEMBERS]
+            shown = f"{group + 1} ({', '.join(inside[:3])})"
+            assert codes.describe(group + 1, bits) == (shown if inside else None)
 
 
 @pytest.mark.parametrize(("corpus", "n"), [(["unknown", "words"], 1), (["word1"], 1)])
@@ -161,12 +162,15 @@ def test_settings_that_make_no_sense(settings: dict[str, int], complaint: str) -
         VectorClusters(**settings)
 
 
-def test_templates() -> None:
-    found = Templates(
-        ("vector(v)@-1", "vector(v, 2..3)", "vector(*, 1)@last"), {}, {}, vectors={"v": 4}
-    ).expanded()
-    assert [template.text for template in found] == [
-        "vector(v)@first-1", "vector(v, 2)@first+0", "vector(v, 3)@first+0", "vector(v, 1)@last+0",
+TABLES = {"clusters": {"v": "a.txt"}, "vectors": {"v": 4}}
+
+
+@pytest.mark.parametrize("name", ["cluster", "vector"])
+def test_templates(name: str) -> None:
+    lines = (f"{name}(v)@-1", f"{name}(v, 2..3)", f"{name}(*, 1)@last")
+    found = Templates(lines, {}, {}, **TABLES).expanded()
+    assert [template.text.removeprefix(name) for template in found] == [
+        "(v)@first-1", "(v, 2)@first+0", "(v, 3)@first+0", "(v, 1)@last+0",
     ]  # fmt: skip
     assert all(template.is_lexeme_level for template in found)
 
@@ -184,12 +188,13 @@ def test_a_set_looks_at_the_grains_that_there_are(make: Callable[..., Templates]
     ("line", "complaint"),
     [
         ("vector(other)", "there is no vector 'other'. Known: v; add it under 'vectors'"),
+        ("cluster(other)", "there is no cluster 'other'. Known: v; add it under 'clusters'"),
         ("vector", "there is no vector"),
         ("vector(v, 5)", "grains of 1 to 4 bits, not 5"),
         ("vector(v, 0)", "1 bit or more"),
-        ("vector(v, x)", "expected a number"),
+        ("cluster(v, x)", "expected a number"),
     ],
 )
 def test_templates_that_make_no_sense(line: str, complaint: str) -> None:
     with pytest.raises(TemplateError, match=complaint):
-        Templates((line,), {}, {}, vectors={"v": 4})
+        Templates((line,), {}, {}, **TABLES)

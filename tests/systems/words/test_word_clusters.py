@@ -7,17 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+import spacy
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.training import Example
 
+from helpers import add_segmenter, blank, make_examples, train
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.attributes import Words
+from spacy_cascade.features.names import find_names
 from spacy_cascade.features.resources import InvalidArray
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.template_sets import make_classification, make_segmentation
-from spacy_cascade.features.templates import Templates
+from spacy_cascade.pipeline.initializing import units_of
 from spacy_cascade.systems.words.attributes import Cluster
-from spacy_cascade.systems.words.clusters import MEMBERS, ClusterFile, WordClusters
+from spacy_cascade.systems.words.clusters import ClusterFile, WordClusters
 from spacy_cascade.systems.words.paths import ClusteredWord, write_paths
 
 WORDS = [
@@ -33,12 +37,12 @@ WORDS = [
 
 
 def made(words: list[ClusteredWord] = WORDS) -> WordClusters:
-    return WordClusters.of("mine", words)
+    return WordClusters.of("mine", words, ClusterFile("paths"))
 
 
 def path_of(clusters: WordClusters, word: str) -> str | None:
-    (number,) = clusters.word_codes([word]).tolist()
-    return clusters.path(number - 1) if number else None
+    (cluster,) = clusters.clusters_of([word]).tolist()
+    return clusters.name_of(cluster, None) if cluster >= 0 else None
 
 
 @pytest.mark.parametrize(
@@ -67,6 +71,7 @@ def slow_path(entries: dict[str, str], word: str) -> str | None:
     return None
 
 
+@settings(max_examples=50)
 @given(
     entries,
     st.lists(texts | st.text("aA0b", min_size=1, max_size=3)),
@@ -80,28 +85,24 @@ def test_values_are_those_of_a_slow_twin(entries, words, bits) -> None:
     assert values.tolist() == [0 if p is None else hash_string(p[:bits]) for p in paths]
 
 
-def test_members_are_the_most_frequent_words_of_all_clusters_below() -> None:
-    assert made().most_frequent("0100") == ["IL-2", "gp120", "gp41"]
-    assert made().most_frequent("01") == ["cell", "IL-2", "gp120"]
-    assert made().most_frequent("11") == ["0000"]
+@pytest.mark.parametrize(
+    ("path", "bits", "described"),
+    [("0100", None, "0100 (IL-2, gp120, gp41)"), ("01", 2, "01 (cell, IL-2, gp120)"),
+     ("11", 3, "11 (0000)"), ("011", 3, None)],
+)  # fmt: skip
+def test_a_group_is_named_by_the_most_frequent_words_of_its_clusters(
+    path: str, bits: int | None, described: str | None
+) -> None:
+    attribute = Cluster("cluster", "mine", "paths.txt", bits)
+    assert attribute.describe("any", hash_string(path), made()) == described
 
 
-def test_explanations_name_a_cluster_by_its_members() -> None:
-    described = Cluster("cluster", "mine", "paths.txt", 2).describe("gp160", 0, made())
-    assert described is None
-    described = Cluster("cluster", "mine", "paths.txt", 2).describe("GP120", 0, made())
-    assert described == "01 (cell, IL-2, gp120)"
-
-
-def test_of_a_word_that_is_listed_twice_the_more_frequent_line_counts(tmp_path: Path) -> None:
+def test_lines_that_count(tmp_path: Path) -> None:
+    """Of a word that is listed twice the more frequent one; rare words can be left out."""
     twice = [ClusteredWord("0", "a", 1), ClusteredWord("1", "a", 3), ClusteredWord("01", "a", 2)]
-    write_paths(tmp_path / "paths", twice)
-    assert path_of(WordClusters.read("mine", str(tmp_path / "paths"), str.split), "a") == "1"
-
-
-def test_rare_words_can_be_left_out(tmp_path: Path) -> None:
-    write_paths(tmp_path / "paths", WORDS)
-    clusters = WordClusters.read("mine", ClusterFile(str(tmp_path / "paths"), 50), str.split)
+    write_paths(tmp_path / "paths", [*twice, *WORDS])
+    assert path_of(WordClusters.read("mine", str(tmp_path / "paths")), "a") == "1"
+    clusters = WordClusters.read("mine", ClusterFile(str(tmp_path / "paths"), 50))
     assert [path_of(clusters, word) for word in ("IL-2", "gp120")] == ["0100", None]
 
 
@@ -109,7 +110,7 @@ def test_rare_words_can_be_left_out(tmp_path: Path) -> None:
 def test_a_file_without_words_is_an_error(min_count: int, tmp_path: Path) -> None:
     write_paths(tmp_path / "paths", WORDS if min_count > 1 else [])
     with pytest.raises(TemplateError, match="The clusters 'mine' have no words"):
-        WordClusters.read("mine", ClusterFile(str(tmp_path / "paths"), min_count), str.split)
+        WordClusters.read("mine", ClusterFile(str(tmp_path / "paths"), min_count))
 
 
 def test_saved_and_pickled_clusters_say_the_same() -> None:
@@ -120,7 +121,9 @@ def test_saved_and_pickled_clusters_say_the_same() -> None:
     WordClusters.check(arrays)
     for again in (WordClusters.restore(arrays, "gone"), pickle.loads(pickle.dumps(clusters))):
         assert again.word_codes(words).tolist() == clusters.word_codes(words).tolist()
-        assert again.most_frequent("01") == clusters.most_frequent("01")
+        values = clusters.group_values(2)
+        assert again.group_values(2).tolist() == values.tolist()
+        assert again.describe(int(values[2]), 2) == "01 (cell, IL-2, gp120)"
 
 
 @pytest.mark.parametrize(
@@ -128,8 +131,7 @@ def test_saved_and_pickled_clusters_say_the_same() -> None:
     [("clusters", np.array([9] * len(WORDS), dtype=np.uint16)),
      ("paths", np.array([1, 2, 3, 4, 5], dtype=np.uint64)),
      ("paths", np.array([2, 3, 4, 5, 1 << 62], dtype=np.uint64)),
-     ("members", np.frombuffer(b"\xff" * 5, dtype=np.uint8)),
-     ("members", np.frombuffer(b"\n" * (5 * MEMBERS), dtype=np.uint8))],
+     ("members", np.frombuffer(b"\xff" * 5, dtype=np.uint8))],
 )  # fmt: skip
 def test_arrays_without_sense_are_refused(part: str, value: np.ndarray) -> None:
     with pytest.raises(InvalidArray) as error:
@@ -147,14 +149,35 @@ def test_named_sets_look_at_each_file_of_clusters() -> None:
         }
 
 
-@pytest.mark.parametrize("template", ["cluster", "cluster(b)", "cluster(a, 0)", "cluster(a, x)"])
-def test_templates_that_make_no_sense(template: str) -> None:
-    with pytest.raises(TemplateError, match="In the template"):
-        Templates((template,), {}, {}, clusters={"a": "a.txt"})
+GENES, NOUNS = ["abc", "bcd", "cde", "def", "fgh"], ["house", "road", "water", "river", "stone"]
 
 
-def test_prefixes_can_be_a_range() -> None:
-    expanded = Templates(("cluster(*, 4..6)@-1",), {}, {}, clusters={"a": "a.txt"}).expanded()
-    assert [template.text for template in expanded] == [
-        f"cluster(a, {bits})@first-1" for bits in (4, 5, 6)
-    ]
+def text_of(name: str, noun: str) -> str:
+    return f"We saw {name} in {noun} ."
+
+
+def test_words_that_training_did_not_have_are_known_by_their_cluster(tmp_path: Path) -> None:
+    """Of templates that look at clusters only; the file is not needed any more."""
+    words = [("010", name) for name in GENES] + [("011", noun) for noun in NOUNS]
+    words += [("1", word) for word in ("We", "saw", "in", ".")]
+    write_paths(tmp_path / "paths.txt", [ClusteredWord(path, word, 9) for path, word in words])
+    templates = {
+        "@misc": "spacy_cascade.Templates.v1", "patterns": {}, "lexicons": {},
+        "templates": ["bias", "cluster(mine, 3)@-1..1", "cluster(mine)"],
+        "clusters": {"mine": str(tmp_path / "paths.txt")},
+    }  # fmt: skip
+    nlp, prior = blank(), {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 5.0}
+    model = {"min_count": 1, "templates": templates}
+    add_segmenter(nlp, model=model, penalty=prior, typed=True, set_ents=True)
+    texts = [(text_of(*pair), [(2, 3, "GENE")]) for pair in zip(GENES[:3], NOUNS, strict=False)]
+    train(nlp, make_examples(nlp, texts))
+    nlp.to_disk(tmp_path / "model")
+    (tmp_path / "paths.txt").unlink()
+    other = spacy.load(tmp_path / "model")
+    for name in (*GENES, "ABC", "Fgh"):
+        with other.memory_zone():
+            assert [e.text for e in other(text_of(name, NOUNS[-1])).ents] == [name]
+    pipe, doc = other.get_pipe("cascade_segmenter"), other(text_of(GENES[0], NOUNS[0]))
+    units, text = units_of(pipe, [Example(doc, doc)]), other.vocab.strings.__getitem__
+    names = find_names(pipe.space, units, text, range(len(pipe.space))).values()
+    assert {"cluster(mine)=010 (abc, bcd, cde)", "cluster(mine, 3)@1=1 (., We, in)"} <= {*names}

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,9 +33,8 @@ from ....parallel import available_cores
 
 if TYPE_CHECKING:
     from . import evidence
+    from .collecting import Batch, GrownList
     from .formatting import Thresholds
-    from .phrases import Batch, Words
-    from .workflow import GrownList
 
 _AT_ONCE = 1024
 """Texts that a process has at a time; it meets their words anew."""
@@ -74,7 +73,7 @@ def collect_command(
     with and without it, and compare on dev. The best terms are those in most contexts.
     """
     from ....text_sources import find_sources
-    from .workflow import Thresholds, grow_list
+    from .collecting import Thresholds, grow_list
 
     sources = find_sources(texts)
     batches = partial(_batches, sources, field)
@@ -96,38 +95,28 @@ def collect_command(
 def _batches(sources: Iterable[Path], field: str, task: str) -> "Iterator[Batch]":
     """All texts, some at a time, with a progress bar."""
     from ....pipeline.progress import progress
-    from ....text_sources import DOCS
 
+    texts = chain.from_iterable(_texts(source, field) for source in sources)
     with progress(task, unit=" texts") as bar:
-        for source in sources:
-            found: Iterator[str | Words] = (
-                _words(source) if source.name.lower().endswith(DOCS) else _lines(source, field)
-            )
-            while batch := list(islice(found, _AT_ONCE)):
-                yield batch
-                bar.update(len(batch))
+        while batch := list(islice(texts, _AT_ONCE)):
+            yield batch
+            bar.update(len(batch))
 
 
-def _lines(path: Path, field: str) -> Iterator[str]:
-    """Texts without the line breaks at their ends, which would be tokens."""
-    from ....text_sources import read_texts
+def _texts(path: Path, field: str) -> "Iterator[str | bytes]":
+    """Texts without the line breaks at their ends, which would be tokens; Docs without entities."""
+    from ....pipeline.readers import SENTENCES, input_doc, read_docs
+    from ....text_sources import DOCS, read_texts
 
+    if path.name.lower().endswith(DOCS):
+        vocab = Vocab()
+        return (input_doc(d, (SENTENCES,), vocab).to_bytes() for d in read_docs(path, vocab))
     return map(str.strip, read_texts(path, field))
-
-
-def _words(path: Path) -> "Iterator[Words]":
-    """The words and sentences of the Docs of a file, without their entities."""
-    from ....pipeline.readers import read_docs
-    from .phrases import Words
-
-    for doc in read_docs(path, Vocab()):
-        spaces = None if doc.has_unknown_spaces else [bool(token.whitespace_) for token in doc]
-        yield Words([t.text for t in doc], spaces, [t.is_sent_start for t in doc])
 
 
 def _known(path: Path | None) -> set[str]:
     from ....pipeline.readers import read_docs
-    from .phrases import squeezed
+    from .collecting import squeezed
 
     docs = [] if path is None else read_docs(path, Vocab())
     return {squeezed(entity.text) for doc in docs for entity in doc.ents}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ....errors import ConfigError
+from ....extras import library
 
 MOST_CHARACTERS = 80
 """A longer text is no term."""
@@ -52,12 +52,7 @@ def read_items(content: bytes) -> list[Item]:
 
 
 def _parse(content: bytes) -> Any:
-    try:
-        from lxml import etree
-    except ImportError:
-        raise ConfigError(
-            'Reading web pages needs lxml. Add it with pip install "spacy-cascade[web]".'
-        ) from None
+    etree = library("lxml.etree", "web", "Reading web pages")
     # `huge_tree` stays off: it is what bounds the depth.
     parser = etree.HTMLParser(recover=True, remove_comments=True, remove_pis=True)
     try:

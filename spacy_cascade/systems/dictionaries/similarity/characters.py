@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....types import Pointers1d
+from ....types import Ints1d, Keys1d, Pointers1d
 
 _MOST, _RARE = 254, 255
 _FOREIGN = 0
@@ -21,6 +21,13 @@ class Encoded(NamedTuple):
 
     characters: Bytes1d
     starts: Pointers1d
+
+    def take(self, numbers: Ints1d) -> Encoded:
+        """The texts with these numbers, one after the other."""
+        lengths = np.diff(self.starts)[numbers]
+        starts = np.append(0, np.cumsum(lengths))
+        places = np.arange(starts[-1]) + np.repeat(self.starts[numbers] - starts[:-1], lengths)
+        return Encoded(self.characters[places], starts)
 
 
 class Alphabet(NamedTuple):
@@ -57,7 +64,17 @@ def _points(texts: Iterable[str]) -> npt.NDArray[np.uint32]:
     return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
 
 
-def packed(encoded: Encoded, offset: int, n: int) -> npt.NDArray[np.uint64]:
+def bits_of(values: Bytes1d | Ints1d, starts: Pointers1d) -> Keys1d:
+    """For each row of values a number with a bit for each of them, uint64 `[n]`: its sign."""
+    bits = np.uint64(1) << (values & 63).astype(np.uint64)
+    signs = np.zeros(len(starts) - 1, dtype=np.uint64)
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        signs[filled] = np.bitwise_or.reduceat(bits, starts[filled])
+    return signs
+
+
+def packed(encoded: Encoded, offset: int, n: int) -> Keys1d:
     """The characters from `offset` to `offset + n` of each text in one number, n <= 8.
 
     The numbers stand in the order of the texts; beyond its end a text has zeros.

@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from ....types import Floats1d, Keys1d
-from . import jaccard, phrases, tfidf, weighted_query
+from . import phrases
 from .dictionary import TermDictionary
-from .seen_words import Seen, SeenWords
+from .overlap import WordIndex, search_by_words
+from .query import pairs_of, tokens_together
+from .seen_words import Matches, Seen, SeenWords
 from .spans import AskedSpans, Found
-from .together import pairs_of, tokens_together
 
 _ROUNDING = 1e-6
 """What sums of weights lose; a step begins so much earlier."""
@@ -44,36 +45,34 @@ class Measure(ABC):
 
 
 class Jaccard(Measure):
-    """Over the distinct words of span and term, in lower case."""
+    """Over the distinct words of span and term, in lower case: those that are equal match."""
 
-    steps = (jaccard.LEAST, 0.7, 0.8, 0.9, 1.0)
+    steps = (0.6, 0.7, 0.8, 0.9, 1.0)
+    is_jaccard: ClassVar[bool] = True
 
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         del words
-        self._index = jaccard.JaccardIndex.of(dictionary)
+        self._index = WordIndex.of(dictionary, self.is_jaccard, self.steps[0])
         self._pairs = pairs_of(dictionary)
 
+    def matches(self, seen: Seen) -> Matches:
+        """The words that match."""
+        return seen.table.equal
+
     def search(self, seen: Seen, asked: AskedSpans, memory: Keys1d) -> Found:
-        everywhere = np.arange(len(seen.rows) + 1)
-        matching = everywhere[:-1].astype(np.int32), everywhere, seen.table.number[seen.rows]
-        together = tokens_together(self._pairs, *matching, asked.longest)
-        return jaccard.search_by_words(self._index, together, seen, asked, self.edges, memory)
+        matches = self.matches(seen)
+        together = tokens_together(self._pairs, seen.rows, matches, asked.longest)
+        return search_by_words(self._index, together, seen, matches, asked, self.edges, memory)
 
 
-class TfIdf(Measure):
+class TfIdf(Jaccard):
     """Soft TF-IDF: words count by their rarity, and similar words match."""
 
-    steps = (weighted_query.LEAST, 0.85, 0.9, 0.95, 1.0)
+    steps = (0.8, 0.85, 0.9, 0.95, 1.0)
+    is_jaccard = False
 
-    def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
-        del words
-        self._index = tfidf.TfIdfIndex.of(dictionary)
-        self._pairs = pairs_of(dictionary)
-
-    def search(self, seen: Seen, asked: AskedSpans, memory: Keys1d) -> Found:
-        matching = seen.rows, seen.table.close_starts, seen.table.close
-        together = tokens_together(self._pairs, *matching, asked.longest)
-        return tfidf.search_by_weight(self._index, together, seen, asked, self.edges, memory)
+    def matches(self, seen: Seen) -> Matches:
+        return seen.table.close
 
 
 class JaroWinkler(Measure):

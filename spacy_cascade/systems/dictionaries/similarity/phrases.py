@@ -51,15 +51,14 @@ class PhraseIndex(NamedTuple):
     @classmethod
     def of(cls, dictionary: TermDictionary, words: Encoded) -> PhraseIndex:
         """Of a dictionary whose words have these characters."""
-        terms, lengths = dictionary.terms, np.diff(words.starts)
-        ends = np.append(0, np.cumsum(lengths[terms.indices]))
-        starts = ends[terms.indptr]
-        fitting = np.flatnonzero(np.diff(starts) <= MOST_CHARACTERS).astype(np.int32)
-        spelled = Encoded(_joined(words, terms.indices, int(ends[-1])), starts)
+        joined = words.take(dictionary.terms.indices)
+        spelled = Encoded(joined.characters, joined.starts[dictionary.terms.indptr])
+        lengths = np.diff(spelled.starts)
+        fitting = np.flatnonzero(lengths <= MOST_CHARACTERS).astype(np.int32)
         heads = np.stack([packed(spelled, k, 8)[fitting] for k in (0, 8)], axis=1)
         order = np.lexsort((heads[:, 1], heads[:, 0]))
         of_terms = fitting[order]
-        characters, starts = _taken(spelled, of_terms)
+        characters, starts = spelled.take(of_terms)
         beginnings = empty_filter(_BEGINNINGS_A_TERM * len(order))
         _mark(characters, starts, beginnings)
         return cls(
@@ -69,31 +68,6 @@ class PhraseIndex(NamedTuple):
             starts.astype(np.int32),
             beginnings,
         )
-
-
-@kernel
-def _joined(words: Encoded, numbers: Ints1d, size: int) -> Bytes1d:
-    """The characters of words, one after the other."""
-    joined = np.empty(size, dtype=np.uint8)
-    n = 0
-    for number in numbers:
-        for k in range(words.starts[number], words.starts[number + 1]):
-            joined[n] = words.characters[k]
-            n += 1
-    return joined
-
-
-@kernel
-def _taken(texts: Encoded, numbers: Ints1d) -> tuple[Bytes1d, Pointers1d]:
-    starts = np.zeros(len(numbers) + 1, dtype=np.int64)
-    for i in range(len(numbers)):
-        starts[i + 1] = starts[i] + texts.starts[numbers[i] + 1] - texts.starts[numbers[i]]
-    taken = np.empty(starts[-1], dtype=np.uint8)
-    for i in range(len(numbers)):
-        begin = texts.starts[numbers[i]]
-        for k in range(starts[i + 1] - starts[i]):
-            taken[starts[i] + k] = texts.characters[begin + k]
-    return taken, starts
 
 
 @kernel
@@ -192,7 +166,7 @@ def _nearest(index, text, owner, doc):  # type: ignore[no-untyped-def]
 def search_by_characters(
     index: PhraseIndex, seen: Seen, asked: AskedSpans, edges: Floats1d, memory: Keys1d
 ) -> Found:
-    """As `jaccard.search_by_words`."""
+    """As `overlap.search_by_words`."""
     found = make_found(len(asked.start))
     text = np.empty(MOST_CHARACTERS, dtype=np.uint8)
     n, key, begin, end = 0, np.uint64(0), -1, -1

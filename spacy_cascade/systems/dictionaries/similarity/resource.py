@@ -18,16 +18,21 @@ from ....features.span_context import SpanContext
 from ....features.tokens import Tokens
 from ....numeric.arrays import Array, Arrays, Shapes, blocks
 from ....numeric.design import BinaryCSR
-from ....types import Ints2d, Keys1d
-from ..listed_terms import leaves_out
+from ....types import Ints1d, Ints2d, Keys1d
+from ..listed_terms import FromList, leaves_out
 from ..terms import read_spellings
 from ..text_table import TextTable, check_texts
-from .dictionary import MOST_TOKENS, TermDictionary
-from .gold import count_docs, join_dictionaries, of_gold_spans
+from .dictionary import (
+    MOST_TOKENS,
+    TermDictionary,
+    count_docs,
+    join_dictionaries,
+    of_gold_spans,
+)
 from .search import DictionarySearch
 
 
-class SimilarTerms(Resource):
+class SimilarTerms(FromList):
     """A dictionary that was read from a list."""
 
     def __init__(self, dictionary: TermDictionary, leave_out: bool) -> None:
@@ -46,17 +51,11 @@ class SimilarTerms(Resource):
         spellings = read_spellings(name, settings, tokenize)
         return cls(TermDictionary.of_spellings(spellings), leaves_out(settings))
 
-    def learn(self, tokens: Tokens, flags: Ints2d) -> SimilarTerms:
-        if not self.leave_out:
-            return self
-        n_docs = count_docs(self.dictionary, tokens, flags)
-        return type(self)(self.dictionary.with_docs(n_docs), True)
+    def count_docs(self, tokens: Tokens, flags: Ints2d) -> Ints1d:
+        return count_docs(self.dictionary, tokens, flags)
 
-    def learn_in_blocks(self, blocks: FlaggedTokens) -> Resource:
-        if not self.leave_out:
-            return self
-        n_docs = sum(count_docs(self.dictionary, tokens, flags) for tokens, flags in blocks())
-        return type(self)(self.dictionary.with_docs(np.asarray(n_docs)), True)
+    def with_docs(self, n_docs: Ints1d) -> SimilarTerms:
+        return type(self)(self.dictionary.with_docs(n_docs), True)
 
     def values(self, measure: str, spans: SpanContext) -> Keys1d:
         """The step of each span's largest similarity, uint64 `[U]` (`Measure.steps`)."""

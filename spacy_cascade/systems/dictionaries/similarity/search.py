@@ -9,8 +9,7 @@ import numpy as np
 
 from ....features.span_context import SpanContext
 from ....types import Ints1d, Keys1d
-from .dictionary import TermDictionary
-from .gold import gold_terms
+from .dictionary import TermDictionary, gold_terms
 from .measures import MEASURES, Measure
 from .memory import make_memory, no_memory
 from .seen_words import Seen, SeenWords

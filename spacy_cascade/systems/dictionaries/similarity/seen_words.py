@@ -11,14 +11,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ....jit import helper, inlined, kernel
 from ....numeric.arrays import Array, grown
 from ....numeric.index import KeyIndex
 from ....parallel import LEXEME_LOCK
 from ....types import Floats1d, Ints1d, Keys1d, Pointers1d
-from .characters import Alphabet, Bytes1d, Encoded, packed
+from .characters import Alphabet, Bytes1d, Encoded, bits_of, packed
 from .dictionary import TermDictionary, texts_of
 from .jaro_winkler import MOST_CHARACTERS, jaro_winkler, most_similar
 
@@ -57,25 +56,50 @@ class _Vocabulary(NamedTuple):
             distinct,
             np.append(starts, len(order)),
             order.astype(np.int32),
-            _signs(encoded)[order],
+            bits_of(*encoded)[order],
             *encoded,
         )
+
+
+class Matches(NamedTuple):
+    """Words of the dictionary that words which were seen match, by row.
+
+    starts: int64 `[n + 1]`, the matches of each row. numbers: int32, which words. closeness:
+    float64, their similarities.
+    """
+
+    starts: Pointers1d
+    numbers: Ints1d
+    closeness: Floats1d
+
+    def with_more(
+        self, n: int, counts: Pointers1d, numbers: Ints1d, closeness: Floats1d
+    ) -> Matches:
+        """Those of the first n rows, and of further rows with so many matches each."""
+        size = int(self.starts[n])
+        return Matches(
+            _with(self.starts, n + 1, size + np.cumsum(counts)),
+            _with(self.numbers, size, numbers),
+            _with(self.closeness, size, closeness),
+        )
+
+
+_NO_MATCHES = Matches(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0))
 
 
 class SeenTable(NamedTuple):
     """Words that were seen, by row; the arrays may have room for more.
 
     number: int32 `[n]`, that in the dictionary, -1 for none. characters, character_starts: as the
-    alphabet of the dictionary has them. close_starts: int64 `[n + 1]`. close: int32, numbers of
-    close words, the word itself among them. closeness: float64, their similarities.
+    alphabet of the dictionary has them. equal: the word itself, if the dictionary has it. close:
+    close words, the word itself among them.
     """
 
     number: Ints1d
     characters: Bytes1d
     character_starts: Pointers1d
-    close_starts: Pointers1d
-    close: Ints1d
-    closeness: Floats1d
+    equal: Matches
+    close: Matches
 
 
 class Seen(NamedTuple):
@@ -98,9 +122,9 @@ class SeenWords:
 
     def _forget(self) -> None:
         self._index = KeyIndex()
-        none = np.zeros(1, dtype=np.int64)
-        numbers, characters = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint8)
-        self._table = SeenTable(numbers, characters, none, none, numbers, np.zeros(0))
+        no_numbers, no_characters = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint8)
+        starts = np.zeros(1, dtype=np.int64)
+        self._table = SeenTable(no_numbers, no_characters, starts, _NO_MATCHES, _NO_MATCHES)
 
     def see(self, words: Keys1d, text_of: Callable[[int], str]) -> Seen:
         """The tokens of a batch; words: uint64 `[T]`, hashes in lower case."""
@@ -118,32 +142,32 @@ class SeenWords:
         """The same where nobody knows the texts: no other word is close, and no characters."""
         distinct, rows = np.unique(words, return_inverse=True)
         numbers = self._dictionary.index.lookup(distinct)
-        is_known = numbers >= 0
-        close_starts = np.append(0, np.cumsum(is_known))
         no_characters = np.zeros(0, dtype=np.uint8), np.zeros(len(distinct) + 1, dtype=np.int64)
-        table = SeenTable(
-            numbers, *no_characters, close_starts, numbers[is_known], np.ones(close_starts[-1])
-        )
-        return Seen(rows.astype(np.int32), table)
+        equal = _NO_MATCHES.with_more(0, *_itself(numbers))
+        return Seen(rows.astype(np.int32), SeenTable(numbers, *no_characters, equal, equal))
 
     def _add(self, keys: Keys1d, texts: list[str]) -> None:
         encoded = self.alphabet.encode(texts)
         numbers = self._dictionary.index.lookup(keys)
-        place = np.searchsorted(self._vocabulary.heads, packed(encoded, 0, SHARED))
-        counts, close, closeness = _close_words(
-            self._vocabulary, packed(encoded, 0, SHARED), place, numbers, _signs(encoded), *encoded
-        )
+        heads = packed(encoded, 0, SHARED)
+        place = np.searchsorted(self._vocabulary.heads, heads)
+        close = _close_words(self._vocabulary, heads, place, numbers, bits_of(*encoded), *encoded)
         old, n = self._table, len(self._index)
-        n_characters, n_close = int(old.character_starts[n]), int(old.close_starts[n])
+        n_characters = int(old.character_starts[n])
         self._table = SeenTable(
             _with(old.number, n, numbers),
             _with(old.characters, n_characters, encoded.characters),
             _with(old.character_starts, n + 1, n_characters + encoded.starts[1:]),
-            _with(old.close_starts, n + 1, n_close + np.cumsum(counts)),
-            _with(old.close, n_close, close),
-            _with(old.closeness, n_close, closeness),
+            old.equal.with_more(n, *_itself(numbers)),
+            old.close.with_more(n, *close),
         )
         self._index.add(keys)
+
+
+def _itself(numbers: Ints1d) -> tuple[Pointers1d, Ints1d, Floats1d]:
+    """Number of matches of each word, the matches, and their similarities; -1 matches none."""
+    known = numbers[numbers >= 0]
+    return (numbers >= 0).astype(np.int64), known, np.ones(len(known))
 
 
 def _with(array: Array, size: int, more: Array) -> Array:
@@ -155,16 +179,6 @@ def _with(array: Array, size: int, more: Array) -> Array:
         array = grown(array, max(2 * len(array), size + len(more)))
     array[size : size + len(more)] = more
     return array
-
-
-def _signs(encoded: Encoded) -> npt.NDArray[np.uint64]:
-    """For each text a number with a bit for each of its characters."""
-    bits = np.uint64(1) << (encoded.characters & 63).astype(np.uint64)
-    signs = np.zeros(len(encoded.starts) - 1, dtype=np.uint64)
-    filled = np.flatnonzero(np.diff(encoded.starts))
-    if len(filled):
-        signs[filled] = np.bitwise_or.reduceat(bits, encoded.starts[filled])
-    return signs
 
 
 @inlined

@@ -7,10 +7,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
+from .... import extras
 from ....errors import ConfigError
 from ....files import replace_file
 from ..bad_records import OnBad, raised
@@ -84,13 +84,7 @@ AnyFormat: TypeAlias = TextFormat | WordFormat
 
 def library(module: str, name: str) -> Any:
     """A module of the extra `formats`. Raises `ConfigError` where it is not installed."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ConfigError(
-            f"The format {name} needs {module.partition('.')[0]}, which is not installed. Install "
-            'it with pip install "spacy-cascade[formats]".'
-        ) from error
+    return extras.library(module, "formats", f"The format {name}")
 
 
 def scored(mention: Mention) -> dict[str, float]:

@@ -10,10 +10,16 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from helpers import TEXTS, cascade, make_examples, train
+from helpers import TEXTS, cascade, make_doc, make_examples, train
 from spacy_cascade.errors import ConfigError, CorpusError
-from spacy_cascade.systems.dictionaries.growing.phrases import Batch, Words, squeezed
-from spacy_cascade.systems.dictionaries.growing.workflow import GrownTerm, Thresholds, grow_list
+from spacy_cascade.pipeline.readers import SENTENCES, input_doc
+from spacy_cascade.systems.dictionaries.growing.collecting import (
+    Batch,
+    GrownTerm,
+    Thresholds,
+    grow_list,
+    squeezed,
+)
 
 TEXT = [*TEXTS, *(text.replace("The", "Our").replace("cells", "lines") for text in TEXTS)] * 2
 LOOSE = Thresholds(confidence=0.5, contexts=1, agreement=0.0)
@@ -57,10 +63,7 @@ def counted(nlp: Language, texts: Sequence[str], thresholds: Thresholds) -> list
     return sorted(terms, key=lambda t: (-t.contexts, -t.count, t.pattern, t.label))
 
 
-@pytest.mark.parametrize(
-    "thresholds",
-    [LOOSE, Thresholds(0.9, 2, 0.0), Thresholds(0.0, 1, 0.9), Thresholds(0.5, 1, 1.0)],
-)
+@pytest.mark.parametrize("thresholds", [LOOSE, Thresholds(0.9, 2, 0.0), Thresholds(0.5, 1, 1.0)])
 def test_phrases_and_their_counts(thresholds: Thresholds, model: str) -> None:
     found = grow_list(model, batches, thresholds)
     assert found.terms == counted(spacy.load(model), TEXT, thresholds)
@@ -72,14 +75,6 @@ def test_the_result_does_not_depend_on_the_processes(model: str) -> None:
     assert grow_list(model, batches, LOOSE, processes=2) == grow_list(model, batches, LOOSE)
 
 
-def test_agreement_leaves_out_what_is_mostly_not_found(model: str) -> None:
-    """ "cells" is an entity once, and occurs inside of others."""
-    low = {t.pattern: t.agreement for t in grow_list(model, batches, LOOSE).terms}
-    assert 0 < low["cells"] < 0.5
-    strict = Thresholds(confidence=0.5, contexts=1, agreement=0.5)
-    assert "cells" not in {t.pattern for t in grow_list(model, batches, strict).terms}
-
-
 def test_labels_and_known_phrases(model: str) -> None:
     every = grow_list(model, batches, LOOSE).terms
     some = grow_list(model, batches, LOOSE, labels=["DNA"], known=[squeezed("the AP-1 SITE")[3:]])
@@ -87,22 +82,16 @@ def test_labels_and_known_phrases(model: str) -> None:
     assert len(some.terms) > 0
 
 
-def test_texts_whose_words_are_known(model: str) -> None:
-    def words(task: str) -> Iterator[Batch]:
-        yield [Words(t.split(), None, [i == 0 for i in range(len(t.split()))]) for t in TEXT]
-
-    found = grow_list(model, words, LOOSE)
-    assert found.terms == grow_list(model, batches, LOOSE).terms
-
-
-def test_the_list_is_read_twice_and_in_batches(model: str) -> None:
+def test_docs_in_place_of_texts_are_read_twice_in_batches(trained: Language, model: str) -> None:
     tasks: list[str] = []
 
-    def noted(task: str) -> Iterator[Batch]:
+    def docs(task: str) -> Iterator[Batch]:
         tasks.append(task)
-        yield from batches(task)
+        for batch in batches(task):
+            made = (make_doc(trained.vocab, str(text), [0]) for text in batch)
+            yield [input_doc(doc, (SENTENCES,), doc.vocab).to_bytes() for doc in made]
 
-    grow_list(model, noted, LOOSE)
+    assert grow_list(model, docs, LOOSE).terms == grow_list(model, batches, LOOSE).terms
     assert tasks == ["Annotating", "Counting"]
 
 

@@ -16,7 +16,7 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import DocBin
 
-from commands import run_command
+from commands import check_errors, run_command
 from helpers import SENTENCES, TEXTS, blank, gold_doc, take_interrupts
 from spacy_cascade.systems.dictionaries.terms import read_terms
 
@@ -86,29 +86,25 @@ def test_labels_known_phrases_and_a_limit(model: Path, text: Path, tmp_path: Pat
     assert read(output) == every[:2]
     run(model, text, "--output", output, *LOOSE, "--labels", "DNA, cell")
     assert read(output) == [row for row in every if row["label"] != "protein"]
-    vocab = blank().vocab
-    docs = [gold_doc(vocab, *sentence) for sentence in SENTENCES[:2]]
+    docs = [gold_doc(blank().vocab, *sentence) for sentence in SENTENCES[:2]]
     DocBin(docs=docs).to_disk(known)
     run(model, text, "--output", output, *LOOSE, "--known", known)
     gold = {e.text for doc in docs for e in doc.ents}
-    assert read(output) == [row for row in every if row["pattern"] not in gold]
-    assert 0 < len(read(output)) < len(every)
+    assert read(output) == [row for row in every if row["pattern"] not in gold] != every
 
 
 def test_errors_are_one_line(model: Path, text: Path, tmp_path: Path) -> None:
     output = tmp_path / "o/grown.jsonl"
     (tmp_path / "bad.jsonl").write_text("{}", encoding="utf8")
-    for arguments, message in (
-        ((model, tmp_path / "none.txt"), "none.txt"),
-        ((model, tmp_path / "bad.jsonl"), "Line 1 of"),
-        ((model, text, "--labels", "RNA"), "RNA"),
-        ((model, text, "--min-contexts", 99), "thresholds"),
-        ((model, text, "--known", tmp_path / "none.spacy"), "none.spacy"),
-        ((tmp_path / "nomodel", text), "nomodel"),
-    ):
-        _, stderr = run(*arguments, "--output", output, "--processes", 1, exit_code=1)
-        assert message in stderr
-        assert stderr.count("\n") == 1
+    end = ("--output", output, "--processes", 1)
+    check_errors(
+        run,
+        ((model, tmp_path / "none.txt", *end), "none.txt"),
+        ((model, tmp_path / "bad.jsonl", *end), "Line 1 of"),
+        ((model, text, "--min-contexts", 99, *end), "thresholds"),
+        ((model, text, "--known", tmp_path / "none.spacy", *end), "none.spacy"),
+        ((tmp_path / "nomodel", text, *end), "nomodel"),
+    )
     assert not output.exists()
 
 

@@ -78,18 +78,12 @@ def test_words_near_the_seeds_join_the_terms_of_pages(pages: Path, tmp_path: Pat
     assert "has no word vectors" in run(seeds, "--vectors", empty, "--output", output, exit_code=1)
 
 
-def test_what_cannot_be_read(pages: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_read(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds, output = tmp_path / "cities.txt", ("--output", tmp_path / "more.jsonl")
     assert "no page at" in run(seeds, tmp_path / "gone.html", *output, exit_code=1)
     (tmp_path / "empty").mkdir()
     assert "nothing to look at" in run(seeds, *output, exit_code=1)
     assert "no pages in" in run(seeds, tmp_path / "empty", *output, exit_code=1)
     assert "Cannot read the lexicon" in run(tmp_path / "gone.txt", pages, *output, exit_code=1)
-
-
-def test_without_lxml_the_extra_is_named(
-    pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "lxml", None)
-    output = ("--output", tmp_path / "more.jsonl")
-    assert "spacy-cascade[web]" in run(tmp_path / "cities.txt", pages, *output, exit_code=1)
+    monkeypatch.setitem(sys.modules, "lxml.etree", None)
+    assert "spacy-cascade[web]" in run(seeds, pages, *output, exit_code=1)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from spacy.vocab import Vocab
 
+from made_vectors import add_floret
 from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.reading import VocabularyVectors
 from spacy_cascade.systems.dictionaries.growing.evidence import ranked_terms
@@ -86,12 +87,8 @@ def test_what_cannot_be_used_is_said(vectors: VocabularyVectors) -> None:
     with pytest.raises(ConfigError, match="There are no seeds"):
         from_vectors([], "made", vectors, str.split)
 
-    class Floret:
-        width = 8
-        of, text_of = vectors.of, vectors.text_of
-
-        def first_words(self, n: int) -> list[str]:
-            return []
-
+    vocab = Vocab()
+    add_floret(vocab)
+    floret = VocabularyVectors.of_vocabulary(vocab)
     with pytest.raises(ConfigError, match="made has no table of words"):
-        from_vectors(SEEDS, "made", Floret(), str.split)
+        from_vectors(SEEDS, "made", floret, str.split)

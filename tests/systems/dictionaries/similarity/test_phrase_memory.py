@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_cascade.systems.dictionaries.similarity.memory import (
@@ -18,6 +18,7 @@ KEYS = st.integers(0, 2**64 - 1).map(np.uint64)
 FOUND = st.integers(0, 254)
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(KEYS, FOUND), max_size=60), st.sampled_from([8, 256 * 8]))
 def test_it_may_forget_and_is_never_wrong(entries: list[tuple[np.uint64, int]], size: int) -> None:
     """With eight slots all keys share them. The last 8 bits of a key belong to its place."""
@@ -41,9 +42,5 @@ def test_eight_phrases_with_the_same_place_are_kept() -> None:
     remember(memory, keys[8], 200)
     assert recall(memory, keys[8]) == 200
     assert sum(recall(memory, key) == MISSING for key in keys) == 1
-
-
-def test_no_memory_forgets_everything() -> None:
-    memory = no_memory()
-    remember(memory, np.uint64(77), 3)
-    assert recall(memory, np.uint64(77)) == MISSING
+    remember(no_memory(), keys[0], 3)
+    assert recall(no_memory(), keys[0]) == MISSING

@@ -54,7 +54,7 @@ def posteriors(chains: Chains, path: np.ndarray, spans: Spans) -> np.ndarray:
     return found
 
 
-@settings(max_examples=200)
+@settings(max_examples=40)
 @given(st.integers(0, 2**31), st.sampled_from(sorted(SCHEMES)), LENGTHS, st.integers(1, 9))
 def test_blocks_of_any_size_give_the_same_bits(seed, scheme, lengths, size):
     asked = case(seed, TagSet(scheme, LABELS), lengths)
@@ -83,6 +83,7 @@ def test_a_sequence_between_others_that_is_computed_in_log_space():
     assert np.isfinite(whole).all()
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 2**31), LENGTHS, st.integers(1, 9))
 def test_blocks_cut_no_span_and_no_short_sequence(seed, lengths, size):
     generator, starts = np.random.default_rng(seed), np.cumsum([0, *lengths], dtype=np.int64)

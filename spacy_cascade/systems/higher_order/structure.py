@@ -15,8 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from thinc.api import Model
 
 from ...errors import ConfigError
+from ...features.templates import Templates
+from ...features.units import Units
 from ...inference.chain_kernels import ChainKernels
 from ...inference.contrast import contrast, having_span
 from ...inference.gathered import gather_posteriors
@@ -24,6 +27,7 @@ from ...inference.lattice import Chains, Lattice, free_lattice
 from ...inference.linear_chain import ChainFamily, LinearChain
 from ...inference.schemes import UNOBSERVED, Spans, TagSet
 from ...inference.structure import Contrast, Costs, Online, Part, Potentials, Shares
+from ...scorers.linear import make_linear_model
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .histories import Run, histories, history_lattice, n_runs
 
@@ -236,3 +240,16 @@ class HigherOrderFamily(ChainFamily):
 
     def identity(self) -> dict[str, Any]:
         return {"order": self.order, "tags_seen": self.tags_seen}
+
+
+def make_higher_order_chain(
+    templates: Templates, min_count: int = 5, order: int = 2, tags_seen: int = 1
+) -> Model[Units, Floats2d]:
+    """A linear chain in which a tag depends on several tags before it.
+
+    templates: what features look at. min_count: features in fewer tokens are dropped. order: how
+    many tags before. tags_seen: features are combined with runs of so many tags, the last one being
+    that of the token; up to `order + 1`.
+    """
+    family = HigherOrderFamily(order=order, tags_seen=tags_seen)
+    return make_linear_model("cascade_higher_order_chain", templates, min_count, family)

@@ -1,11 +1,13 @@
-"""A feature space that looks at segments, too: runs of units that may become spans."""
+"""A feature space that looks at segments, too, and the names of their features."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from ...features.attributes import TextOf
+from ...features.names import NamedFeature, Namer, find_names, first_having, names_among
 from ...features.resources import ResourceSpec
 from ...features.space import FeatureSpace
 from ...features.templates import Templates
@@ -13,7 +15,7 @@ from ...features.units import Units
 from ...numeric.design import SegmentRows
 from ...numeric.encoded import Encoded
 from ...numeric.key_counts import KeyCounts
-from ...types import Keys1d
+from ...types import Keys1d, Pointers2d
 from .features import SegmentFeatures, SegmentSettings
 from .span_lengths import SPAN_LENGTHS, SpanLengths
 
@@ -91,3 +93,29 @@ class SegmentSpace(FeatureSpace):
 
         keys = super()._frequent(counted(), minimum)
         return np.append(keys, counts.frequent(minimum if of_segments is None else of_segments))
+
+
+def named_segments(
+    space: FeatureSpace, units: Units, text_of: TextOf, bounds: Pointers2d
+) -> list[list[NamedFeature]]:
+    """Known features of segments of units; bounds: start and end, int64 `[P, 2]`."""
+    assert isinstance(space, SegmentSpace), "wholes are segments"
+    segments = space.features_of(units)
+    namer = Namer(space, segments.as_units(bounds), text_of, segments.values(bounds))
+    known = segments.known(space.index, bounds)
+    numbers = np.split(known.indices, known.indptr[1:-1])
+    namer.look_up(space.plan.segment_templates, segments.keys(bounds))
+    return [namer.of_unit(i, of_segment.tolist()) for i, of_segment in enumerate(numbers)]
+
+
+def find_all_names(
+    space: FeatureSpace, units: Units, text_of: TextOf, wanted: Collection[int]
+) -> dict[int, str]:
+    """Names of those of the wanted features that units, or segments of them, have."""
+    names = find_names(space, units, text_of, wanted)
+    if isinstance(space, SegmentSpace):
+        rows, is_wanted = space.segment_rows(units), np.zeros(len(space), dtype=np.bool_)
+        is_wanted[list(wanted)] = True
+        bounds = rows.bounds[first_having(rows.features, is_wanted)]
+        names |= names_among(named_segments(space, units, text_of, bounds), is_wanted)
+    return names

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import DocBin
 from spacy.util import load_model_from_config
 
 from helpers import (
@@ -92,10 +92,20 @@ def table(found: Any, labels: tuple[str, ...]) -> dict[tuple[int, int, str], flo
 
 
 def test_the_distillation_of_one_reproduces_it(
-    teacher: Language, config: Any, corpus: Path
+    teacher: Language, config: Any, corpus: Path, tmp_path: Path
 ) -> None:
-    """It learns from probabilities alone: the annotation has no share in what it is taught."""
+    """It learns from probabilities alone: the annotation has no share in what it is taught.
+
+    Its config is that of its training.
+    """
+    config["paths"] = {"train": "mine.spacy", "dev": None}
+    config.pop("initialize", None)  # spaCy adds it, and what it refers to
     student, found = distill(teacher, config, corpus, corpus, gold=0.0)
+    student.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert loaded.config["paths"]["train"] == "mine.spacy"
+    assert loaded.config["training"]["max_steps"] == 2
+    assert bounds(loaded(make_doc(loaded.vocab, TEXTS[0])).ents) == SENTENCES[0][1]
     assert found.n_labelled == len(SENTENCES)
     assert found.f1[-1] == 1
     for name in STAGES:
@@ -135,10 +145,13 @@ def test_the_annotation_alone_gives_the_ordinary_training(
 def test_unlabelled_text_teaches_words(
     teacher: Language, config: Any, corpus: Path, tmp_path: Path
 ) -> None:
-    """Texts and Docs alike; entities of Docs are not looked at."""
+    """Texts and Docs alike; entities of Docs are not looked at, nor Docs without tokens."""
     (tmp_path / "new.txt").write_text("\n".join([*NEW, "", " "]), encoding="utf8")
     sentences = [(text, [(0, 1, "other")]) for text in NEW]
-    docs = write(tmp_path / "new.spacy", sentences)
+    docs = write(tmp_path / "new.spacy", [*sentences, ("", [])])
+    config["training"]["max_steps"] = 1
+    for name in STAGES:
+        config["components"][name]["trainer"]["iterations"] = 1
     plain, _ = distill(teacher, config, corpus, corpus)
     students = []
     for path in (tmp_path / "new.txt", docs):
@@ -148,19 +161,6 @@ def test_unlabelled_text_teaches_words(
     one, other = (student.get_pipe("cascade_segmenter") for student in students)
     assert len(one.space) == len(other.space) > len(plain.get_pipe("cascade_segmenter").space)
     assert students[0].get_pipe("cascade_classifier").labels == ("DNA", "cell", "protein")
-
-
-def test_the_config_of_the_student_is_that_of_its_training(
-    teacher: Language, config: Any, corpus: Path, tmp_path: Path
-) -> None:
-    config["paths"] = {"train": "mine.spacy", "dev": None}
-    config.pop("initialize", None)  # spaCy adds it, and what it refers to
-    student, _ = distill(teacher, config, corpus, corpus)
-    student.to_disk(tmp_path)
-    loaded = spacy.load(tmp_path)
-    assert loaded.config["paths"]["train"] == "mine.spacy"
-    assert loaded.config["training"]["max_steps"] == 2
-    assert bounds(loaded(make_doc(loaded.vocab, TEXTS[0])).ents) == SENTENCES[0][1]
 
 
 # What is refused
@@ -188,11 +188,6 @@ def semi_markov(config: Any) -> None:
 
 def other_tokenizer(config: Any) -> None:
     config["nlp"]["tokenizer"] = {"@tokenizers": "spacy_cascade.PunctuationTokenizer.v1"}
-
-
-def no_stages(config: Any) -> None:
-    config["nlp"]["pipeline"] = ["cascade_tagger"]
-    config["components"] = {"cascade_tagger": {"factory": "cascade_tagger"}}
 
 
 def no_steps(config: Any) -> None:
@@ -230,10 +225,3 @@ def test_other_bad_input(teacher: Language, config: Any, corpus: Path, tmp_path:
     few = write(tmp_path / "few.spacy", SENTENCES[1:2])
     with pytest.raises(ConfigError, match="needs the same ones"):
         distill(teacher, config, few, few)
-
-
-def test_docs_of_no_tokens(teacher: Language, config: Any, corpus: Path, tmp_path: Path) -> None:
-    nlp = blank()
-    DocBin(docs=[Doc(nlp.vocab), make_doc(nlp.vocab, NEW[0])]).to_disk(tmp_path / "new.spacy")
-    _, found = distill(teacher, config, corpus, corpus, [tmp_path / "new.spacy"])
-    assert found.n_unlabelled == 1

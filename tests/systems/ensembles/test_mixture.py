@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from spacy_cascade.systems.ensembles.mixture import (
+from spacy_cascade.systems.ensembles.members import (
     TypedPosteriors,
     at_temperature,
     decide,
@@ -39,12 +39,6 @@ def test_the_mean_counts_0_where_a_member_lists_no_span(generator: np.random.Gen
     for bounds, by_label in found.items():
         total = sum((table.get(bounds, np.zeros(N_LABELS)) for table in tables), np.zeros(N_LABELS))
         np.testing.assert_allclose(by_label, total / 4, rtol=1e-12)
-
-
-def test_the_mean_of_nothing() -> None:
-    nothing = TypedPosteriors(np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2)))
-    assert not len(mean_posteriors([nothing, nothing]).start)
-    assert not len(decide(nothing, 0.5).chosen)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.4, 0.9])
@@ -79,6 +73,12 @@ def test_the_penalty_is_that_of_the_paper() -> None:
         entity, background = n_members * probability, n_members * (1 - probability)
         is_entity = bool(decide(one, threshold / n_members).chosen[0])
         assert is_entity == (background - entity <= threshold)
+
+
+def test_the_mean_of_nothing() -> None:
+    nothing = TypedPosteriors(np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2)))
+    assert not len(mean_posteriors([nothing, nothing]).start)
+    assert not len(decide(nothing, 0.5).chosen)
 
 
 def test_temperatures_divide_log_odds() -> None:

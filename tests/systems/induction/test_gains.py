@@ -14,8 +14,9 @@ from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
 from spacy_cascade.numeric.design import BinaryCSR, Design
 from spacy_cascade.parallel import Workers
-from spacy_cascade.systems.induction.gains import newton_gains, screen
-from spacy_cascade.systems.induction.postings import transposed
+from spacy_cascade.systems.induction import gains as kernels
+from spacy_cascade.systems.induction.candidates import transposed
+from spacy_cascade.systems.induction.gains import screen
 
 N_UNITS, N_LABELS, N_TESTS = 40, 3, 6
 
@@ -29,6 +30,11 @@ def choices(generator: np.random.Generator) -> tuple[LabelledSequences, np.ndarr
     labels = generator.integers(0, N_LABELS, N_UNITS).astype(np.int32)
     structure = FreeChoice(choice_lattice(N_LABELS))
     return LabelledSequences((design,), structure, labels, np.arange(N_UNITS + 1)), matrix
+
+
+def newton_gains(rows: BinaryCSR, *arguments):
+    """Weights and gains of candidates that hold in the units of their rows."""
+    return kernels.newton_gains(rows.indptr, rows.indices, *arguments)
 
 
 def probabilities(data: LabelledSequences, weights: Weights, loss) -> np.ndarray:

@@ -7,8 +7,13 @@ import pytest
 
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.numeric.design import Design
-from spacy_cascade.systems.reranking.kernels import Learnt, Lists, minimum_risk
-from spacy_cascade.systems.reranking.trainer import MinimumRiskFit, RiskData
+from spacy_cascade.systems.reranking.minimum_risk import (
+    Learnt,
+    Lists,
+    MinimumRiskFit,
+    RiskData,
+    minimum_risk,
+)
 from strategies import random_design
 
 N_FEATURES, N_CLASSES = 4, 2
@@ -49,6 +54,9 @@ def test_weights_are_the_mean_after_each_sentence(
     fit, shape = MinimumRiskFit(start, RATE), start.features.shape
     learnt = Learnt(start.features.astype(np.float64), np.zeros(shape), np.full(shape, 0.3))
     history = []
+    np.testing.assert_array_equal(fit.weights().features, start.features)
+    assert not fit.weights_are_stale
+    assert not fit.hessian_is_stale
     for number, batch in enumerate(batches):
         fit.step(batch)
         learn_alone(batch, number, learnt)
@@ -56,11 +64,9 @@ def test_weights_are_the_mean_after_each_sentence(
         found = fit.weights()
         np.testing.assert_allclose(found.features, np.mean(history, axis=0), rtol=1e-12)
         np.testing.assert_array_equal(found.transitions, start.transitions)
+    assert fit.weights_are_stale
+    assert fit.hessian_is_stale
     assert np.abs(history[-1] - np.mean(history, axis=0)).max() > 1e-3, "the last are others"
-
-
-def test_before_the_first_sentence_they_are_those_of_the_start(start: Weights) -> None:
-    np.testing.assert_array_equal(MinimumRiskFit(start, RATE).weights().features, start.features)
 
 
 def test_risks_of_a_batch_are_added_up_and_seeds_are_orders(
@@ -76,14 +82,3 @@ def test_risks_of_a_batch_are_added_up_and_seeds_are_orders(
     still = MinimumRiskFit(start, rate=0.0)
     assert still.step(data) == pytest.approx(still.step(data))
     assert still.step(data) == pytest.approx(MinimumRiskFit(start, 0.0, seed=2).step(data))
-
-
-def test_a_step_makes_the_models_weights_stale(
-    generator: np.random.Generator, start: Weights
-) -> None:
-    fit = MinimumRiskFit(start, RATE)
-    assert not fit.weights_are_stale
-    assert not fit.hessian_is_stale
-    fit.step(risk_data(generator, random_design(generator, 2, N_FEATURES), np.arange(2)))
-    assert fit.weights_are_stale
-    assert fit.hessian_is_stale

@@ -12,8 +12,8 @@ from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config
 
-from commands import check_errors, run_command
-from helpers import PROJECT, annotations, blank, write_sample
+from commands import run_command
+from helpers import PROJECT, annotations, write_sample
 
 STAGES = ["cascade_segmenter", "cascade_classifier"]
 
@@ -69,18 +69,3 @@ def test_it_writes_a_pipeline_that_reranks(folder: Path, tmp_path: Path) -> None
     run(folder / "with_ruler", *data, tmp_path / "again", *settings)
     assert annotations(spacy.load(tmp_path / "again")) == annotations(nlp)
     assert reranker_of(spacy.load(tmp_path / "again")).to_bytes() == reranker_of(nlp).to_bytes()
-
-
-def test_errors_are_one_line(folder: Path, tmp_path: Path) -> None:
-    blank().to_disk(tmp_path / "blank")
-    data = (folder / "train.spacy", folder / "dev.spacy", tmp_path / "o")
-    model = folder / "model/model-last"
-    check_errors(
-        run,
-        ((tmp_path / "blank", *data), "needs a cascade_segmenter"),
-        ((tmp_path / "nowhere", *data), "nowhere"),
-        ((model, *data, "--n-best", "200"), "from 1 to 100"),
-        ((model, *data, "--folds", "1"), "2 folds"),
-        ((model, *data, "--folds", "5000"), "too few for 5000 folds"),
-    )
-    assert not (tmp_path / "o").exists()

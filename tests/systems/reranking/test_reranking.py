@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from spacy_cascade.systems.reranking.kernels import (
+from spacy_cascade.systems.reranking.minimum_risk import (
     Learnt,
     Lists,
     choose,
@@ -93,7 +93,10 @@ def risk_and_gradient(sentences: list[Sentence]) -> tuple[float, np.ndarray]:
 
 
 def test_the_highest_total_is_chosen(generator: np.random.Generator) -> None:
-    sentences = random_sentences(generator)
+    """Of equals the first."""
+    nothing = np.zeros((2, N_CLASSES))
+    flat = Sentence([[0], [1], []], np.zeros(3), nothing, nothing)
+    sentences = [*random_sentences(generator), flat]
     lists, errors = as_lists(sentences)
     chosen = np.empty(len(sentences), dtype=np.int32)
     classes = np.empty(len(errors), dtype=np.int32)
@@ -105,14 +108,6 @@ def test_the_highest_total_is_chosen(generator: np.random.Generator) -> None:
         k, by_span, _, _ = max(hypotheses(s), key=lambda h: h[2])
         assert chosen[i] == k
         assert [classes[lists.span_starts[i] + u] for u in by_span] == list(by_span.values())
-
-
-def test_of_equals_the_first_is_chosen() -> None:
-    flat = Sentence([[0], [1], []], np.zeros(3), np.zeros((2, N_CLASSES)), np.zeros((2, N_CLASSES)))
-    lists, _ = as_lists([flat])
-    chosen, classes = np.empty(1, dtype=np.int32), np.empty(2, dtype=np.int32)
-    choose(lists, chosen, classes)
-    assert (chosen.tolist(), classes.tolist()) == ([0], [0, 0])
 
 
 def test_posteriors_are_sums_over_hypotheses(generator: np.random.Generator) -> None:
@@ -131,12 +126,14 @@ def test_posteriors_are_sums_over_hypotheses(generator: np.random.Generator) -> 
 
 
 def test_the_risk_is_the_expected_number_of_errors(generator: np.random.Generator) -> None:
+    """And its gradient is that by differences; huge scores do not overflow."""
     sentences = random_sentences(generator)
     expected = sum(expected_errors(s) for s in sentences if len(s.errors))
     assert risk_and_gradient(sentences)[0] == pytest.approx(expected, abs=1e-12)
-
-
-def test_the_gradient_of_the_risk(generator: np.random.Generator) -> None:
+    for s in sentences:
+        s.sequence_scores, s.class_scores = s.sequence_scores * 1e3, s.class_scores * 1e3
+    risk, gradient = risk_and_gradient(sentences)
+    assert np.isfinite([risk, *gradient.reshape(-1)]).all()
     for s in random_sentences(generator):
         gradient = risk_and_gradient([s])[1]
         numeric = np.zeros_like(gradient)
@@ -146,21 +143,6 @@ def test_the_gradient_of_the_risk(generator: np.random.Generator) -> None:
                 numeric[place] += sign * expected_errors(s) / 2e-5
                 s.class_scores[place] -= sign * 1e-5
         np.testing.assert_allclose(gradient, numeric, atol=2e-6)
-
-
-def test_huge_scores_do_not_overflow(generator: np.random.Generator) -> None:
-    sentences = random_sentences(generator)
-    for s in sentences:
-        s.sequence_scores *= 1e3
-        s.class_scores *= 1e3
-    risk, gradient = risk_and_gradient(sentences)
-    assert np.isfinite(risk)
-    assert np.isfinite(gradient).all()
-
-
-def random_design(generator: np.random.Generator, n_spans: int, n_features: int) -> np.ndarray:
-    """A dense binary design `[U, F]`."""
-    return (generator.random((n_spans, n_features)) < 0.4).astype(float)
 
 
 def as_rows(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +155,7 @@ def as_rows(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def test_steps_are_those_of_adagrad_and_averaged(generator: np.random.Generator) -> None:
     sentences = random_sentences(generator)
     lists, errors = as_lists(sentences)
-    dense = random_design(generator, len(errors), 6)
+    dense = (generator.random((len(errors), 6)) < 0.4).astype(float)
     rate, first = 0.2, 0.3
     learnt = Learnt(
         np.zeros((6, N_CLASSES)), np.zeros((6, N_CLASSES)), np.full((6, N_CLASSES), first)

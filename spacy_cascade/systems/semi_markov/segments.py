@@ -211,6 +211,15 @@ def span_probability(grid, room, row, label, d):  # type: ignore[no-untyped-def]
     return room.closing[row + 1, last] * room.within[row, label, d - 1]
 
 
+@helper
+def sums_of(grid, chains, segments, begin, end, room):  # type: ignore[no-untyped-def]
+    """Fill the room with all probabilities of a sequence; the log-partition."""
+    fill_within(grid, chains, segments, begin, end, room.within)
+    log_partition = forward(grid, chains, begin, end, room)
+    backward(grid, chains.lattice, end - begin, room)
+    return log_partition
+
+
 @kernel
 def segment_partitions(grid: Grid, chains: Chains, segments: Segments, values: Floats1d) -> None:
     """Log-partition of every sequence, costs included; values `[N]`: written."""
@@ -239,9 +248,7 @@ def probable_segments(
     n_found = 0
     for i in range(len(chains.starts) - 1):
         begin, end = chains.starts[i], chains.starts[i + 1]
-        fill_within(grid, chains, segments, begin, end, room.within)
-        forward(grid, chains, begin, end, room)
-        backward(grid, chains.lattice, end - begin, room)
+        sums_of(grid, chains, segments, begin, end, room)
         for row in range(end - begin):
             for d in range(1, min(most, row + 1) + 1):
                 for label in range(n):
@@ -274,9 +281,7 @@ def segment_posteriors(
         begin, end = chains.starts[sequences[p]], chains.starts[sequences[p] + 1]
         if sequences[p] != current:
             current = sequences[p]
-            fill_within(grid, chains, segments, begin, end, room.within)
-            forward(grid, chains, begin, end, room)
-            backward(grid, chains.lattice, end - begin, room)
+            sums_of(grid, chains, segments, begin, end, room)
         d = spans.end[p] - spans.start[p]
         posteriors[p] = 0.0
         if d <= most:

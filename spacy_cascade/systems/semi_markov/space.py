@@ -16,8 +16,7 @@ from ...numeric.design import SegmentRows
 from ...numeric.encoded import Encoded
 from ...numeric.key_counts import KeyCounts
 from ...types import Keys1d, Pointers2d
-from .features import SegmentFeatures, SegmentSettings
-from .span_lengths import SPAN_LENGTHS, SpanLengths
+from .features import SPAN_LENGTHS, SegmentFeatures, SegmentSettings, SpanLengths
 
 
 class SegmentSpace(FeatureSpace):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.util import load_model_from_config
 
+from commands import check_errors, run_command
 from helpers import (
     LANGUAGE,
     SENTENCES,
@@ -21,7 +22,6 @@ from helpers import (
     bounds,
     gold_doc,
     make_doc,
-    trained_cascade,
 )
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.pipeline.readers import read_docs
@@ -29,6 +29,7 @@ from spacy_cascade.systems.ensembles.distilling import distill
 from spacy_cascade.systems.ensembles.members import Member
 from spacy_cascade.tools.recipes import Choices, make_config
 from spacy_cascade.workflows.folds import train_pipeline
+from spacy_cascade.workflows.reconfigure import with_settings
 
 NEW = ["Both T cells and the STAT5 site bind Jurkat p53 cells .", "The AP-1 gene ."]
 EXACT = {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 10.0}
@@ -36,10 +37,9 @@ STAGES = ("cascade_segmenter", "cascade_classifier")
 
 
 @pytest.fixture(scope="module")
-def teacher() -> Language:
+def teacher(trained: Language) -> Language:
     """An ensemble of one cascade, which is not too sure of anything."""
-    unsure = {"temperature": 3.0}
-    alone = trained_cascade(unsure, unsure)
+    alone = with_settings(trained, {name: {"temperature": 3.0} for name in STAGES})
     nlp = blank()
     made: Any = nlp.add_pipe("cascade_ensemble")
     made.set_members([Member.from_bytes(alone.to_bytes(exclude=["vocab"]), "0", nlp.vocab)])
@@ -69,6 +69,19 @@ def write(path: Path, sentences: Any) -> Path:
     nlp = blank()
     DocBin(docs=[gold_doc(nlp.vocab, *sentence) for sentence in sentences]).to_disk(path)
     return path
+
+
+@pytest.fixture
+def given(teacher: Language, config: Any, tmp_path: Path) -> tuple[Path, Path]:
+    """An ensemble and a config as files."""
+    teacher.to_disk(tmp_path / "ENSEMBLE")
+    config.to_disk(tmp_path / "ner.cfg")
+    return tmp_path / "ENSEMBLE", tmp_path / "ner.cfg"
+
+
+def run(given: Sequence[Path], corpus: Path, out: Path, *more: object, exit_code: int = 0) -> Any:
+    paths = ["--train", corpus, "--dev", corpus, "--output", out]
+    return run_command("combine", "distill", *given, *paths, *more, exit_code=exit_code)
 
 
 def as_member(nlp: Language) -> Member:
@@ -225,3 +238,29 @@ def test_other_bad_input(teacher: Language, config: Any, corpus: Path, tmp_path:
     few = write(tmp_path / "few.spacy", SENTENCES[1:2])
     with pytest.raises(ConfigError, match="needs the same ones"):
         distill(teacher, config, few, few)
+
+
+def test_the_command_writes_a_pipeline_and_says_what_it_learnt_from(
+    given: tuple[Path, Path], corpus: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "new.txt").write_text(f"{NEW[1]}\n", encoding="utf8")
+    more = ("--unlabelled", tmp_path / "new.txt", "--gold", 0.5, "--training.max_steps=1")
+    said, _ = run(given, corpus, tmp_path / "OUT", *more)
+    assert "6 labelled Docs, 1 Doc labelled by the ensemble, 2 steps" in said
+    assert "distilled pipeline: F1 100.00" in said
+    nlp = spacy.load(tmp_path / "OUT")
+    assert nlp.pipe_names == [*STAGES]
+    assert [e.label_ for e in nlp(TEXTS[0]).ents] == ["DNA", "protein", "cell"]
+
+
+def test_errors_of_the_command_are_one_line(
+    given: tuple[Path, Path], corpus: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "OUT"
+    check_errors(
+        run,
+        ((given, corpus, out, "--gold", 2), "from 0 to 1, not 2"),
+        ((given, corpus, out, "--gould", 1), "no option or argument --gould"),
+        (((given[0], tmp_path / "no.cfg"), corpus, out), "no.cfg"),
+    )
+    assert not out.exists()

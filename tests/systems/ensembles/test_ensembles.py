@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,13 @@ from spacy.language import Language
 from spacy.util import registry
 from spacy.vocab import Vocab
 
+from commands import check_errors, few_steps, run_training, small_training
 from helpers import (
     SENTENCES,
     annotations,
     blank,
     make_examples,
     sample_docs,
-    trained_cascade,
     write_sample,
 )
 from spacy_cascade import ConfigError, TrainingError
@@ -32,6 +33,7 @@ from spacy_cascade.systems.ensembles.workflow import (
     tune_penalty,
 )
 from spacy_cascade.tools.recipes import Choices, make_config
+from spacy_cascade.workflows.reconfigure import with_settings
 
 SETS = [
     f"components.{name}.model.templates" for name in ("cascade_segmenter", "cascade_classifier")
@@ -62,6 +64,10 @@ def test_members_have_a_share_of_the_lines_of_a_template_set(config: Any, place:
             # A line goes together with those that contain it, so not every number can be had.
             assert wanted <= len(found) <= wanted + 3
         assert len(set(map(tuple, drawn))) == 9
+    one, other = (Drawing(features=0.5, seed=seed) for seed in (1, 2))
+    assert one.config(config, 3) == one.config(config, 3)
+    assert lines(one.config(config, 3), place) != lines(other.config(config, 3), place)
+    assert Drawing().config(config, 0)["components"] == config["components"]
 
 
 def test_a_set_that_is_written_out_and_further_templates(config: Any) -> None:
@@ -77,20 +83,9 @@ def test_a_set_that_is_written_out_and_further_templates(config: Any) -> None:
     assert 5 <= len(lines(drawn, SETS[0])) <= 8
     kept = set(given).intersection(lines(drawn, SETS[1]))
     assert 0 < len(kept) < len(given)
-
-
-def test_a_set_of_another_package_is_refused(config: Any) -> None:
-    changed = config.copy()
     changed["components"]["cascade_segmenter"]["model"]["templates"] = {"@misc": "theirs.v1"}
     with pytest.raises(ConfigError, match=r"template set theirs\.v1"):
         Drawing(features=0.5).config(changed, 0)
-
-
-def test_draws_depend_on_seed_and_number_alone(config: Any) -> None:
-    one, other = Drawing(features=0.5, seed=1), Drawing(features=0.5, seed=2)
-    assert one.config(config, 3) == one.config(config, 3)
-    assert lines(one.config(config, 3), SETS[1]) != lines(other.config(config, 3), SETS[1])
-    assert Drawing().config(config, 0)["components"] == config["components"]
 
 
 def test_members_have_a_share_of_the_docs_with_every_label() -> None:
@@ -113,21 +108,17 @@ def test_shares_out_of_range(settings: dict[str, float]) -> None:
         ensemble_of(blank())
 
 
-def ensemble_of_unsure() -> Language:
+def test_the_penalty_with_the_best_f1(trained: Language) -> None:
+    """The curve is the F1 that spaCy finds; the best of means of three neighbours is taken."""
     nlp = blank()
     made: Any = nlp.add_pipe("cascade_ensemble")
     members = []
     for temperature in (4.0, 8.0):
-        unsure = {"temperature": temperature}
-        data = trained_cascade(unsure, unsure).to_bytes(exclude=["vocab"])
+        stages = ("cascade_segmenter", "cascade_classifier")
+        unsure = with_settings(trained, {name: {"temperature": temperature} for name in stages})
+        data = unsure.to_bytes(exclude=["vocab"])
         members.append(Member.from_bytes(data, f"{temperature}", nlp.vocab))
     made.set_members(members)
-    return nlp
-
-
-def test_the_penalty_with_the_best_f1() -> None:
-    """The curve is the F1 that spaCy finds; the best of means of three neighbours is taken."""
-    nlp = ensemble_of_unsure()
     examples = make_examples(nlp)
     penalties = [0.0, 0.2, 0.4, 0.6, 0.8, 0.98]
     tuned = tune_penalty(ensemble_of(nlp), examples, penalties)
@@ -168,3 +159,35 @@ def test_members_are_trained_in_processes(config: Any, tmp_path: Path) -> None:
     assert loaded.config["components"]["cascade_ensemble"]["background_penalty"] == (
         found[0][0].tuned.penalty
     )
+
+
+run = partial(run_training, "combine", "ensemble")
+
+
+@pytest.mark.slow(kind="commands")
+def test_the_command_writes_a_pipeline_and_says_how_good_it_is(tmp_path: Path) -> None:
+    given = small_training(tmp_path)
+    more = ("--members", 2, "--also", given["config"], "--processes", 2, *few_steps())
+    said, _ = run(given, tmp_path / "OUT", *more)
+    assert "member 000" in said
+    assert "2 members, the best of them 00" in said
+    assert "ensemble: F1" in said
+    nlp = spacy.load(tmp_path / "OUT")
+    assert nlp.pipe_names == ["cascade_ensemble"]
+    member = nlp.get_pipe("cascade_ensemble").members[1]
+    assert member.nlp.config["components"]["cascade_segmenter"]["trainer"]["iterations"] == 2
+
+
+def test_errors_of_the_command_are_one_line(tmp_path: Path) -> None:
+    given = small_training(tmp_path)
+    absent = {**given, "train": tmp_path / "absent.spacy"}
+    check_errors(
+        run,
+        ((given, tmp_path / "OUT", "--members", 0), "at least one member, not 0"),
+        ((given, tmp_path / "OUT", "--feature-share", 0), "above 0 and up to 1, not 0"),
+        ((given, tmp_path / "OUT", "--doc-share", 1.2), "above 0 and up to 1, not 1.2"),
+        ((given, tmp_path / "OUT", "--membres", 5), "no option or argument --membres"),
+        ((given, tmp_path / "OUT", "--also", tmp_path / "no.cfg"), "no.cfg"),
+        ((absent, tmp_path / "OUT"), "There is no corpus at"),
+    )
+    assert not (tmp_path / "OUT").exists()

@@ -11,14 +11,13 @@ import pytest
 from scipy.special import log_softmax
 
 from objectives import data_of
-from reference import dense_design, design_of, rows_from_dense
+from reference import dense_design, design_of, encoded_of, rows_from_dense
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
-from spacy_cascade.numeric.design import BinaryCSR, Design
 from spacy_cascade.penalties.gaussian import Gaussian
 from spacy_cascade.systems.induction.candidates import AtomicTests
 from spacy_cascade.systems.induction.trainer import Induced, Induction
@@ -35,13 +34,10 @@ def single_tests(n: int) -> AtomicTests:
 
 
 def choices(matrix: np.ndarray, labels: np.ndarray) -> LabelledSequences:
-    none = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), matrix.shape[1])
-    no_lexemes = BinaryCSR(np.zeros(len(matrix) + 1, np.int64), np.zeros(0, np.int32), 0)
-    design = Design(none, no_lexemes, rows_from_dense(matrix))
     structure = FreeChoice(choice_lattice(int(labels.max()) + 1))
-    return LabelledSequences(
-        (design,), structure, labels.astype(np.int32), np.arange(len(labels) + 1)
-    )
+    starts = np.arange(len(labels) + 1)
+    encoded = encoded_of(rows_from_dense(matrix))
+    return LabelledSequences(encoded, structure, labels.astype(np.int32), starts)
 
 
 def run(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_cascade.features.resources import InvalidArray, span_flags
 from spacy_cascade.features.tokens import read_tokens
-from spacy_cascade.systems.semi_markov.span_lengths import LONGEST, SpanLengths, gold_bounds
+from spacy_cascade.systems.semi_markov.features import LONGEST, SpanLengths, gold_bounds
 
 LENGTHS = st.lists(st.integers(1, 100), max_size=40)
 

@@ -1,4 +1,4 @@
-"""`spacy cascade rerank tune` from its command line."""
+"""`spacy cascade rerank tune` and `rerank train` from the command line."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from pathlib import Path
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import DocBin
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from spacy.util import load_config
 
 from commands import check_errors, run_command
-from helpers import SENTENCES, TEXTS, annotations, blank, gold_doc, trained_cascade
+from helpers import PROJECT, SENTENCES, TEXTS, annotations, blank, gold_doc, write_sample
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model")
-    trained_cascade().to_disk(path)
+    trained.to_disk(path)
     return path
 
 
@@ -29,6 +33,7 @@ def data(tmp_path: Path) -> Path:
 
 
 run = partial(run_command, "rerank", "tune")
+run_train = partial(run_command, "rerank", "train")
 
 
 def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> None:
@@ -70,10 +75,48 @@ def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
         ((model, *more[1:], "--n-best", "200"), "from 1 to 100"),
     )
     check_errors(
-        partial(run_command, "rerank", "train"),
+        run_train,
         ((tmp_path / "blank", *more), "needs a cascade_segmenter"),
         ((model, *more, "--n-best", "200"), "from 1 to 100"),
         ((model, *more, "--folds", "1"), "2 folds"),
         ((model, *more, "--folds", "5000"), "too few for 5000 folds"),
     )
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.slow(kind="commands")
+def test_training_writes_a_pipeline_that_reranks(tmp_path: Path) -> None:
+    """After a component of its own, which stays."""
+    paths = [write_sample(tmp_path / f"{part}.spacy", part) for part in ("train", "dev")]
+    names = ("cascade_segmenter", "cascade_classifier")
+    config = load_config(
+        PROJECT / "configs/ocr.cfg",
+        overrides={
+            "paths.train": str(paths[0]), "paths.dev": str(paths[1]), "training.max_epochs": 2,
+            **{f"components.{name}.model.min_count": 1 for name in names},
+        },
+    )  # fmt: skip
+    (tmp_path / "model").mkdir()
+    train(init_nlp(config), tmp_path / "model")
+    with_ruler = spacy.load(tmp_path / "model/model-last")
+    ruler = with_ruler.add_pipe("span_ruler", first=True)
+    ruler.add_patterns([{"label": "GREETING", "pattern": "hello"}])
+    with_ruler.to_disk(tmp_path / "with_ruler")
+    settings = ["--folds", "2", "--n-best", "3", "--passes", "2", "--scale", "1", "--weight", "1"]
+    stdout, _ = run_train(tmp_path / "with_ruler", *paths, tmp_path / "out", *settings)
+    assert "Entity F1 by scale and weight (rows) and number of passes (columns)" in stdout
+    last = stdout.splitlines()[-1]
+    assert "scale 1, weight 1" in last
+    assert "without reranking" in last
+    nlp = spacy.load(tmp_path / "out")
+    assert nlp.pipe_names == ["sentencizer", "span_ruler", *names, "cascade_reranker"]
+    reranker = nlp.get_pipe("cascade_reranker")
+    assert reranker.is_trained
+    assert reranker.labels == nlp.get_pipe("cascade_classifier").labels
+    assert nlp.config["components"]["cascade_segmenter"]["n_best"] == 3
+    doc = nlp("hello IL-2 gene")
+    assert "GREETING" in {span.label_ for span in doc.spans["ruler"]}
+    run_train(tmp_path / "with_ruler", *paths, tmp_path / "again", *settings)
+    again = spacy.load(tmp_path / "again")
+    assert annotations(again) == annotations(nlp)
+    assert again.get_pipe("cascade_reranker").to_bytes() == reranker.to_bytes()

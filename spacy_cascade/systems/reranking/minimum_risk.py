@@ -209,7 +209,7 @@ _FIRST_SQUARES = 0.3
 class RiskData(NamedTuple):
     """What N-best lists teach.
 
-    design: features of the spans. lists, errors: as in `systems.reranking.kernels`.
+    design: features of the spans. lists, errors: as for `minimum_risk`.
     """
 
     design: Design

@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...errors import ConfigError
+from ...errors import ConfigError, TemplateError
 from ...features.keys import PositionValues, unit_level_features, unit_level_key, unit_level_keys
-from ...features.plan import Plan, UnitLevelTemplates
+from ...features.plan import Plan, UnitLevelTemplates, by_size
 from ...features.resources import FlaggedTokens, InvalidArray, Resource, ResourceSpec
 from ...features.span_context import NONE_FOUND, SpanContext
-from ...features.templates import Templates
+from ...features.templates import MULTIPLE, Template, Templates
 from ...features.tokens import Tokens
-from ...features.units import SegmentSource, Units
+from ...features.units import TokenSource, Units
 from ...jit import kernel
 from ...numeric.arrays import Array, Arrays, Shapes
 from ...numeric.design import BinaryCSR, SegmentRows
@@ -197,6 +197,17 @@ class SegmentSettings:
             raise ConfigError(
                 f"segment_min_count must be 1 or more, not {self.min_count}. Mend [model]."
             )
+        for template in self.expanded:
+            if any(part.anchor in MULTIPLE for part in template.parts):
+                raise TemplateError(
+                    f"'{template.text}' is a sum over tokens, and so no template of segments. Put "
+                    "it among the templates of tokens, or use '@first', '@last' or '@all'."
+                )
+
+    @property
+    def expanded(self) -> list[Template]:
+        """The templates one by one, conjunctions after their parts."""
+        return by_size(self.templates.expanded())
 
 
 def reaches(starts: Pointers1d, longest: int) -> Pointers1d:
@@ -229,10 +240,12 @@ def segments_between(reach: Pointers1d, begin: int, end: int) -> Pointers2d:
 
 
 class SegmentFeatures:
-    """Features of segments of units, as a plan looks at them."""
+    """Features of segments of units, as a plan looks at them; level: their templates."""
 
-    def __init__(self, plan: Plan, units: Units, source: SegmentSource) -> None:
-        self._plan, self._units, self._source = plan, units, source
+    def __init__(
+        self, plan: Plan, level: UnitLevelTemplates, units: Units, source: TokenSource
+    ) -> None:
+        self._plan, self._level, self._units, self._source = plan, level, units, source
 
     def as_units(self, bounds: Pointers2d) -> Units:
         """Segments as units of their own."""
@@ -242,7 +255,7 @@ class SegmentFeatures:
         """Keys of the templates, uint64 `[P, templates]`; bounds: start and end `[P, 2]`."""
         first, last = self._positions(bounds)
         values, of_segments = self._units.positions.values, self.values(bounds)
-        return unit_level_keys(self._plan.segment_level, values, of_segments, first, last)
+        return unit_level_keys(self._level, values, of_segments, first, last)
 
     def gold_keys(self) -> Keys2d:
         """Keys of the templates of all gold spans."""
@@ -260,7 +273,7 @@ class SegmentFeatures:
         first, last = self._positions(bounds)
         values, of_segments = self._units.positions.values, self.values(bounds)
         indptr, indices = index.apply(
-            unit_level_features, self._plan.segment_level, values, of_segments, first, last
+            unit_level_features, self._level, values, of_segments, first, last
         )
         return BinaryCSR(indptr, indices, len(index))
 
@@ -274,7 +287,7 @@ class SegmentFeatures:
         for begin, end in blocks(reach):
             context = self._context(segments_between(reach, begin, end))
             found = index.apply(
-                segment_features, index.filter(), self._plan.segment_level,
+                segment_features, index.filter(), self._level,
                 self._units.positions.values, context, of_lengths, self._units.first,
                 self._units.last, reach, begin, end,
             )  # fmt: skip

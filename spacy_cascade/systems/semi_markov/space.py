@@ -25,8 +25,9 @@ class SegmentSpace(FeatureSpace):
     scores_in_parts = False
 
     def __init__(self, templates: Templates, segments: SegmentSettings) -> None:
-        self.segments = segments
-        super().__init__(templates, segments.templates)
+        self.segments, self.segment_templates = segments, segments.expanded
+        super().__init__(templates, self.segment_templates)
+        self._level = self.plan.for_kernels(self.segment_templates, "segment: ")
 
     def with_templates(self, templates: Templates) -> SegmentSpace:
         return SegmentSpace(templates, self.segments)
@@ -67,7 +68,7 @@ class SegmentSpace(FeatureSpace):
     def features_of(self, units: Units) -> SegmentFeatures:
         """What is looked at of segments of tokens, which are the units."""
         assert units.source is not None, "segments are runs of tokens"
-        return SegmentFeatures(self.plan, units, units.source)
+        return SegmentFeatures(self.plan, self._level, units, units.source)
 
     def segment_rows(self, units: Units) -> SegmentRows:
         """The segments with known features."""
@@ -103,7 +104,7 @@ def named_segments(
     namer = Namer(space, segments.as_units(bounds), text_of, segments.values(bounds))
     known = segments.known(space.index, bounds)
     numbers = np.split(known.indices, known.indptr[1:-1])
-    namer.look_up(space.plan.segment_templates, segments.keys(bounds))
+    namer.look_up(space.segment_templates, segments.keys(bounds))
     return [namer.of_unit(i, of_segment.tolist()) for i, of_segment in enumerate(numbers)]
 
 

@@ -16,10 +16,10 @@ from reference import Extractor, Word
 from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
-from spacy_cascade.features.units import SegmentSource, Units
+from spacy_cascade.features.units import TokenSource, Units
 from spacy_cascade.numeric.design import SegmentRows
 from spacy_cascade.systems.semi_markov import features as segments
-from spacy_cascade.systems.semi_markov.features import SegmentFeatures, SegmentSettings
+from spacy_cascade.systems.semi_markov.features import SegmentSettings
 from spacy_cascade.systems.semi_markov.space import SegmentSpace
 
 VOCAB = blank().vocab
@@ -91,7 +91,7 @@ def units_of(space: SegmentSpace, docs: Sequence[Sentences], gold: Sequence[Segm
     flags = span_flags(n, spans, np.ones(n, dtype=np.bool_))
     text_of = VOCAB.strings.__getitem__
     positions = space.positions(tokens, text_of, flags)
-    source = SegmentSource(tokens, text_of, flags)
+    source = TokenSource(tokens, text_of, flags)
     return Units(positions, positions.of_token, positions.of_token, source=source)
 
 
@@ -196,8 +196,7 @@ def test_keys_and_known_features_of_given_segments() -> None:
     space = space_of(LINES, 4)
     units = units_of(space, DOCUMENTS, some_gold(DOCUMENTS, EVERY_SECOND))
     rows = learnt_rows(space, units)
-    assert units.source is not None
-    looked_at = SegmentFeatures(space.plan, units, units.source)
+    looked_at = space.features_of(units)
     found = looked_at.known(space.index, rows.bounds)
     np.testing.assert_array_equal(found.indptr, rows.features.indptr)
     np.testing.assert_array_equal(found.indices, rows.features.indices)

@@ -115,7 +115,7 @@ def conjunction_keys(
     """Keys of conjunctions, of which unit `i` has one of the template `texts[i]`, uint64 `[U]`.
 
     And those of their parents, the features of templates with some of the parts: a conjunction is
-    looked up only where its parents are known (`known.unit_level_features`).
+    looked up only where its parents are known (`keys.unit_level_features`).
     """
     place = {template: j for j, template in enumerate(space.plan.unit_templates)}
     parsed = [replace(space.templates, templates=(text,)).expanded()[0] for text in texts]

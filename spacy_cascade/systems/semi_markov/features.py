@@ -167,7 +167,7 @@ def segment_features(
 
 
 _Found: TypeAlias = tuple[Pointers1d, Ints1d, Pointers1d, Ints1d]
-"""What `segment_keys.segment_features` gives."""
+"""What `segment_features` gives."""
 _NOTHING: _Found = (
     np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32)
 )  # fmt: skip

@@ -12,7 +12,6 @@ from spacy.tokens import Span
 from helpers import (
     SENTENCES,
     TEXTS,
-    add_classifier,
     bounds,
     make_doc,
     make_example,
@@ -184,15 +183,3 @@ def test_a_new_label_leaves_the_weights_of_the_others() -> None:
     for _ in range(3):
         loaded.update([example])
     assert found(loaded, ["Zebra fish swim ."]) == [[(0, 2, "animal")]]
-
-
-def test_its_n_best_lists_are_reranked() -> None:
-    nlp = segmenter_of("semi", n_best=4)
-    add_classifier(nlp)
-    nlp.add_pipe("cascade_reranker", config={"weight": 1.0, "keep_candidates": True})
-    with nlp.select_pipes(disable=["cascade_reranker"]):
-        train(nlp, make_examples(nlp), updates=5)
-    docs = list(nlp.pipe(make_doc(nlp.vocab, text) for text in TEXTS))
-    assert [[(e.start, e.end, e.label_) for e in doc.ents] for doc in docs] == wanted(True)
-    keys = ("cascade", "cascade/2", "cascade/3", "cascade/4")
-    assert len({tuple(bounds(docs[0].spans[key])) for key in keys}) == 4

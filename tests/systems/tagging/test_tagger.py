@@ -15,7 +15,6 @@ from helpers import TRAINER, blank, make_doc, train, weights
 from spacy_cascade import (
     CascadeTagger,
     ConfigError,
-    ModelFileError,
     NotTrainedError,
     TrainingError,
     make_tagger,
@@ -205,13 +204,6 @@ def test_tags_that_were_not_given_are_not_learnt() -> None:
     found = tags_found(nlp)
     assert set(" ".join(found).split()) <= {"DT", "NN", "NNS"}
     assert found[0].split()[:3] == ["DT", "NN", "NN"]
-
-
-def test_the_model_of_another_component_is_refused(tagging: Language) -> None:
-    nlp = blank()
-    segmenter = nlp.add_pipe("cascade_segmenter", config={"model": {"min_count": 1}})
-    with pytest.raises(ModelFileError, match="trained with another"):
-        segmenter.from_bytes(tagging.get_pipe("cascade_tagger").to_bytes())
 
 
 # Errors

@@ -42,8 +42,7 @@ def train_member(
     config: str, train: str, dev: str, folder: str, number: int, features: float, data: float
 ) -> Result:
     """Train the member of that number. features, data: shares that it has of both."""
-    from spacy_cascade.systems.ensembles.drawing import Drawing
-    from spacy_cascade.systems.ensembles.workflow import EnsembleTask, train_member
+    from spacy_cascade.systems.ensembles.workflow import Drawing, EnsembleTask, train_member
     from spacy_cascade.workflows.jackknife import read_config
 
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -68,8 +67,7 @@ def score_ensembles(
     """
     import spacy
 
-    from spacy_cascade.systems.ensembles.members import read_members
-    from spacy_cascade.systems.ensembles.mixture import decide, mean_posteriors
+    from spacy_cascade.systems.ensembles.members import decide, mean_posteriors, read_members
 
     found: Result = {}
     names = sorted(path.name for path in Path(folder).iterdir())

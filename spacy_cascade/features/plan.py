@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ..errors import TemplateError
 from ..types import Ints1d, Keys1d
 from .attributes import Attribute, ContextAttribute, LengthAttribute, TokenAttribute, WordAttribute
 from .span_context import SpanContext
@@ -25,7 +24,6 @@ from .templates import (
     LAST,
     LONG_FORM,
     LONG_FORM_LAST,
-    MULTIPLE,
     RECURRENCE,
     UNIT,
     Part,
@@ -89,7 +87,7 @@ class Plan:
     of_tokens: of the token in its Doc. Values of a position are those of its word, then these.
     of_spans, lengths: of the span. Values of a unit are those of `of_spans`, then `lengths`.
     context: those of `of_spans` with the resources that they read, for `SpanContext.values`.
-    segment_templates, segment_level: the templates of segments, and the same for kernels.
+    column: where the value of each attribute stands, among those of a position or of a unit.
     slots, slot_start: places of lexeme-level templates; template `j` belongs to slot `s` when
         `slot_start[s] <= j < slot_start[s + 1]`.
     n_slots, n_edge_slots: how many slots there are, and how many come first that look at one token:
@@ -98,7 +96,7 @@ class Plan:
     unit_templates, unit_level: the unit-level templates, and the same for kernels.
     pairs, unpaired: those that look at two neighbouring words, whose scores can be kept, and the
         rest of them.
-    units_have_context: whether a template of units, not only of segments, reads one of `of_spans`.
+    units_have_context: whether a template of units, not only of wholes, reads one of `of_spans`.
     follows_links: whether some place is what another token stands for, such as `@long_form`.
     margin: positions that must exist before and after every sequence.
     """
@@ -122,8 +120,7 @@ class Plan:
     units_have_context: bool
     follows_links: bool
     margin: int
-    segment_templates: tuple[Template, ...]
-    segment_level: UnitLevelTemplates
+    column: Mapping[Attribute, int]
     context: tuple[Callable[[SpanContext], Keys1d], ...] = ()
 
     @property
@@ -136,11 +133,15 @@ class Plan:
         """Of words, tokens, spans and lengths, each once."""
         return (*self.attributes, *self.of_tokens, *self.of_spans, *self.lengths)
 
+    def for_kernels(self, templates: Sequence[Template], prefix: str) -> UnitLevelTemplates:
+        """Templates of wholes as kernels take them; prefix: tells their features from others."""
+        return _for_kernels(templates, self.column, _salts(templates, prefix))
 
-def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
+
+def make_plan(templates: Templates, of_wholes: Sequence[Template] = ()) -> Plan:
     """Sort the templates into lexeme-level and unit-level ones and number what they read.
 
-    segments: templates of segments, all of which are unit-level.
+    of_wholes: those of more than units, all unit-level; what they read gets a number, too.
     """
     expanded = templates.expanded()
     lexeme_level = [template for template in expanded if template.is_lexeme_level]
@@ -149,11 +150,8 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
     slot_of = {place: slot for slot, place in enumerate(places)}
     lexeme_level.sort(key=lambda template: slot_of[template.place])
     per_slot = np.bincount([slot_of[t.place] for t in lexeme_level], minlength=len(places))
-    unit_level = _by_size(t for t in expanded if not t.is_lexeme_level)
-    of_segments = [] if segments is None else _by_size(segments.expanded())
-    for template in of_segments:
-        _check_segment_template(template)
-    read = [p.attribute for t in (*unit_level, *of_segments) for p in t.parts if _adds_something(p)]
+    unit_level = by_size(t for t in expanded if not t.is_lexeme_level)
+    read = [p.attribute for t in (*unit_level, *of_wholes) for p in t.parts if _adds_something(p)]
     of_units = _distinct(a for a in read if isinstance(a, WordAttribute))
     of_tokens = _distinct(a for a in read if isinstance(a, TokenAttribute))
     of_spans = _distinct(a for a in read if isinstance(a, ContextAttribute))
@@ -184,10 +182,9 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
             isinstance(p.attribute, ContextAttribute) for t in unit_level for p in t.parts
         ),
         follows_links=any(anchor in (LONG_FORM, LONG_FORM_LAST) for anchor, _ in places),
-        margin=max((abs(p.offset) for t in (*expanded, *of_segments) for p in t.parts), default=0)
+        margin=max((abs(p.offset) for t in (*expanded, *of_wholes) for p in t.parts), default=0)
         or 1,
-        segment_templates=tuple(of_segments),
-        segment_level=_for_kernels(of_segments, column, _salts(of_segments, "segment: ")),
+        column=column,
     )
 
 
@@ -199,7 +196,7 @@ def _slots(places: Sequence[tuple[int, int]]) -> Slots:
     return Slots(anchor, offset, recurrence.astype(np.int32), offsets)
 
 
-def _by_size(templates: Iterable[Template]) -> list[Template]:
+def by_size(templates: Iterable[Template]) -> list[Template]:
     """Conjunctions after their parts."""
     return sorted(templates, key=lambda template: len(template.parts))
 
@@ -220,7 +217,7 @@ def _divide(templates: Sequence[Template]) -> tuple[_Windows, list[Template]]:
             others.append(template)
         else:
             pairs.setdefault(window, []).append(template)
-    return pairs, _by_size(others)
+    return pairs, by_size(others)
 
 
 def _window(template: Template) -> tuple[int, int] | None:
@@ -240,15 +237,6 @@ def _pairs_for_kernels(pairs: _Windows, column: Mapping[Attribute, int]) -> Pair
         _ints(np.cumsum([0, *map(len, pairs.values())])),
         _for_kernels(templates, column, _salts(templates)),
     )
-
-
-def _check_segment_template(template: Template) -> None:
-    for part in template.parts:
-        if part.anchor in MULTIPLE:
-            raise TemplateError(
-                f"'{template.text}' is a sum over tokens, and so no template of segments. Put it "
-                "among the templates of tokens, or use '@first', '@last' or '@all'."
-            )
 
 
 def _for_kernels(
@@ -277,7 +265,7 @@ def _distinct(attributes: Iterable[Kind]) -> tuple[Kind, ...]:
 
 
 def _salts(templates: Sequence[Template], prefix: str = "") -> Keys1d:
-    """What keys of features begin with; prefix: tells templates of segments from the others."""
+    """What keys of features begin with; prefix: tells templates of wholes from the others."""
     return np.array([hash_string(f"{prefix}{t}") or 1 for t in templates], dtype=np.uint64)
 
 

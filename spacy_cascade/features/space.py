@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -22,7 +22,7 @@ from .plan import make_plan
 from .registry import linking_resource
 from .resources import FlaggedTokens, Resources, ResourceSpec
 from .span_context import SpanContext
-from .templates import Templates
+from .templates import Template, Templates
 from .tokens import FURTHER, Tokens
 from .units import (
     PaddedTokens,
@@ -66,7 +66,7 @@ class FeatureSpace:
     scores_in_parts = True
     """Whether some sequences of a batch can be scored without the others."""
 
-    def __init__(self, templates: Templates, of_wholes: Templates | None = None) -> None:
+    def __init__(self, templates: Templates, of_wholes: Sequence[Template] = ()) -> None:
         self.templates = templates
         self.plan = plan = make_plan(templates, of_wholes)
         self.links = linking_resource() if plan.follows_links else None

@@ -97,8 +97,8 @@ def with_links(positions: PaddedTokens, links: Links) -> PaddedTokens:
 NO_CONTEXT = np.zeros((0, 0), dtype=np.uint64)
 
 
-class SegmentSource(NamedTuple):
-    """Tokens whose segments are looked at, one unit each.
+class TokenSource(NamedTuple):
+    """Tokens that are units, one each, for who looks at more than units.
 
     text_of: of a hash. own_flags: gold flags in training, else None.
     """
@@ -114,15 +114,15 @@ class Units:
 
     positions: those of a batch. first, last: int32 `[U]`, first and last position of each
     unit. context: uint64 `[U, C]`, what templates read of a span's surroundings, in the order
-    of `Plan.context`, 0 for "no value"; nothing where there are no such templates. source: what
-    segments of the units are read from, where these are all tokens.
+    of `Plan.context`, 0 for "no value"; nothing where there are no such templates. source: the
+    tokens, where the units are all of these.
     """
 
     positions: PaddedTokens
     first: Ints1d
     last: Ints1d
     context: Keys2d = field(default_factory=lambda: NO_CONTEXT)
-    source: SegmentSource | None = None
+    source: TokenSource | None = None
 
     def take(self, numbers: Pointers1d | slice) -> Units:
         """Some of the units, in the given order; a slice gives views."""

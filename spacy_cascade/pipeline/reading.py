@@ -22,7 +22,7 @@ from ..features.space import FeatureSpace
 from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
 from ..features.strings import hash_strings
 from ..features.tokens import Tokens, read_tokens
-from ..features.units import NO_CONTEXT, SegmentSource, Units
+from ..features.units import NO_CONTEXT, TokenSource, Units
 from ..inference.structure import Structure, Weights
 from ..types import Bools1d, Ints2d, Keys1d, Reals2d
 from .spans.gold import GoldOf, ruled_spans
@@ -152,7 +152,7 @@ def token_units(pipe: Scoring, tokens: Tokens, own_flags: Ints2d | None = None) 
     """
     space, string_of = pipe.space, pipe.vocab.strings.__getitem__
     padded = space.positions(tokens, string_of, own_flags)
-    source = SegmentSource(tokens, string_of, own_flags)
+    source = TokenSource(tokens, string_of, own_flags)
     context = NO_CONTEXT
     if space.plan.units_have_context:
         start = np.arange(len(padded.of_token))

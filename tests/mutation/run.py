@@ -76,7 +76,7 @@ GROUPS = {
     "isomeric": Group(("systems/isomeric/*.py",), ("systems/isomeric",), _BOUNDS),
     "induction": Group(("systems/induction/*.py",), ("systems/induction",), _BOUNDS),
     "reranking": Group(
-        ("systems/reranking/kernels.py", "systems/reranking/trainer.py"),
+        ("systems/reranking/minimum_risk.py",),
         ("systems/reranking",),
         _PLAIN,
     ),

@@ -26,8 +26,7 @@ from thinc.api import Config
 
 from helpers import PROJECT, blank, sample_docs
 from spacy_cascade.systems.ensembles.distilling import distill
-from spacy_cascade.systems.ensembles.drawing import Drawing
-from spacy_cascade.systems.ensembles.workflow import EnsembleTask, train_ensemble
+from spacy_cascade.systems.ensembles.workflow import Drawing, EnsembleTask, train_ensemble
 from spacy_cascade.systems.reranking.training import train_reranker
 from spacy_cascade.systems.second_look.workflow import train_passes
 from spacy_cascade.tools.annotation.adapting import adapt

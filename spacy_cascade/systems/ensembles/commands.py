@@ -59,8 +59,7 @@ def ensemble_command(
     Settings of CONFIG and of --also can be changed at the end of the line, as for spacy train.
     """
     from ...workflows.jackknife import read_config
-    from .drawing import Drawing
-    from .workflow import EnsembleTask, train_ensemble
+    from .workflow import Drawing, EnsembleTask, train_ensemble
 
     overrides = read_overrides(context.args)
     configs = tuple(read_config(path, overrides) for path in (config, *(also or ())))

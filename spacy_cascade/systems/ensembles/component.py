@@ -32,8 +32,16 @@ from ...pipeline.spans.confidences import records_of
 from ...pipeline.spans.entities import write_entities, write_group
 from ...pipeline.spans.tables import new_table
 from ...types import Floats1d
-from .members import Member, check_alike, read_members
-from .mixture import TypedPosteriors, at_temperature, decide, gold_in_batch, mean_posteriors
+from .members import (
+    Member,
+    TypedPosteriors,
+    at_temperature,
+    check_alike,
+    decide,
+    gold_in_batch,
+    mean_posteriors,
+    read_members,
+)
 
 _FOLDER, _LIST, _SETTINGS = "members", "members.json", "cfg"
 _BATCH = 128

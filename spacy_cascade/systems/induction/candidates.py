@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...caching import cached_property
+from ...jit import kernel
 from ...numeric.design import BinaryCSR
 from ...parallel import Workers, split
 from ...types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
 from .gains import newton_gains, screen
-from .postings import intersections, stacked, transposed
 
 Conjunction: TypeAlias = tuple[int, ...]
 """Numbers of tests, in ascending order."""
@@ -21,6 +21,53 @@ Parts: TypeAlias = frozenset[Any]
 """The parts of a template, whatever they are."""
 _SCREENED = 4
 """So many times as many candidates as are wanted get their gain by Newton's method."""
+
+
+@kernel
+def _transposed(indptr: Pointers1d, indices: Ints1d, n_columns: int) -> tuple[Pointers1d, Ints1d]:
+    """Rows of the transposed matrix; an entry that a row repeats is there once."""
+    latest = np.full(n_columns, -1, dtype=np.int64)
+    starts = np.zeros(n_columns + 1, dtype=np.int64)
+    for row in range(len(indptr) - 1):
+        for i in range(indptr[row], indptr[row + 1]):
+            if latest[indices[i]] != row:
+                latest[indices[i]] = row
+                starts[indices[i] + 1] += 1
+    starts = np.cumsum(starts)
+    places, rows = starts[:-1].copy(), np.empty(starts[-1], dtype=np.int32)
+    latest[:] = -1
+    for row in range(len(indptr) - 1):
+        for i in range(indptr[row], indptr[row + 1]):
+            column = indices[i]
+            if latest[column] != row:
+                latest[column] = row
+                rows[places[column]] = row
+                places[column] += 1
+    return starts, rows
+
+
+def transposed(matrix: BinaryCSR) -> BinaryCSR:
+    """The rows `[n_columns, n_rows]` in ascending order; what a row repeats counts once.
+
+    Of a matrix of units by features they are the units that have each feature.
+    """
+    indptr, indices = _transposed(matrix.indptr, matrix.indices, matrix.n_columns)
+    return BinaryCSR(indptr, indices, matrix.n_rows)
+
+
+def rows_of(units_of_tests: BinaryCSR, conjunctions: Sequence[Conjunction]) -> BinaryCSR:
+    """The units that have all tests of each conjunction, given those that have each test."""
+    indptr, indices = units_of_tests.indptr, units_of_tests.indices
+    found = [np.zeros(0, dtype=np.int32)]
+    for tests in conjunctions:
+        lists = sorted((indices[indptr[t] : indptr[t + 1]] for t in tests), key=len)
+        units = lists[0]
+        for others in lists[1:]:
+            place = np.minimum(np.searchsorted(others, units), len(others) - 1)
+            units = units[others[place] == units]
+        found.append(units)
+    pointers = np.cumsum([len(units) for units in found], dtype=np.int64)
+    return BinaryCSR(pointers, np.concatenate(found), units_of_tests.n_columns)
 
 
 @dataclass(frozen=True)
@@ -67,7 +114,9 @@ class HardUnits:
 
     def gains(self, rows: BinaryCSR) -> tuple[Floats2d, Floats2d]:
         """Weights and gains of candidates that hold in these units (`systems.induction.gains`)."""
-        return newton_gains(rows, self.marginals, self.observed, self.precision)
+        return newton_gains(
+            rows.indptr, rows.indices, self.marginals, self.observed, self.precision
+        )
 
     def gains_of_tests(self, postings: BinaryCSR, workers: Workers) -> Floats1d:
         """Gains of all tests to second order `[K]` (`systems.induction.gains.screen`)."""
@@ -110,7 +159,7 @@ class Search:
         self._in_model, self._workers = in_model, workers
         self._postings = transposed(units.tests)
         self._known = set(in_model)
-        self._rows_in_model = self._rows_of(in_model)
+        self._rows_in_model = rows_of(self._postings, in_model)
 
     def best(self, n: int, longest: int | None) -> list[Candidate]:
         """The candidates with the largest gains, at least `n` if there are so many.
@@ -131,9 +180,6 @@ class Search:
             seen.add(units)
         return kept
 
-    def _rows_of(self, conjunctions: Sequence[Conjunction]) -> BinaryCSR:
-        return intersections(self._postings, stacked(conjunctions, self._postings.n_rows))
-
     def _singles(self, n: int) -> list[Conjunction]:
         """The best tests to second order that are not in the model."""
         counts = np.diff(self._postings.indptr)
@@ -144,7 +190,7 @@ class Search:
 
     def _with_gains(self, conjunctions: Sequence[Conjunction]) -> list[tuple[Candidate, bytes]]:
         """Candidates, and the units that have each as bytes, by falling gain."""
-        rows = self._rows_of(conjunctions)
+        rows = rows_of(self._postings, conjunctions)
         weights, gains = self._units.gains(rows)
         best = gains.argmax(axis=1)
         found = [
@@ -172,7 +218,7 @@ class Search:
 
     def _screened(self, parents: Sequence[Conjunction]) -> tuple[Ints1d, Ints1d, Floats1d]:
         """Parent, test and gain of the second order of all conjunctions with a parent."""
-        units, rows = self._units, self._rows_of(parents)
+        units, rows = self._units, rows_of(self._postings, parents)
         per_unit = max(1, units.tests.indptr[-1] // max(1, units.tests.n_rows))
         found: dict[int, tuple[Ints1d, Ints1d, Floats1d]] = {}
 
@@ -236,8 +282,3 @@ def hard_units(
     observed = np.zeros((len(hard), marginals.shape[1]))
     observed[np.arange(len(hard)), labels[hard]] = 1.0
     return HardUnits(tests.take(hard), marginals[hard], observed, precision)
-
-
-def conjunction_rows(postings: BinaryCSR, conjunctions: Iterable[Conjunction]) -> BinaryCSR:
-    """The units that have each conjunction, given those that have each test."""
-    return intersections(postings, stacked(list(conjunctions), postings.n_rows))

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from ...jit import kernel
-from ...numeric.design import BinaryCSR
 from ...types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
 
 NEWTON_STEPS = 12
@@ -21,29 +20,24 @@ _CONVERGED = 1e-7
 
 
 @kernel
-def _newton_gains(
-    indptr: Pointers1d,
-    indices: Ints1d,
-    marginals: Floats2d,
-    observed: Floats2d,
-    precision: float,
-    begin: int,
-    end: int,
-    weights: Floats2d,
-    gains: Floats2d,
-) -> None:
-    """`G` and its `μ` for candidates `begin <= c < end` and each label, by Newton's method.
+def newton_gains(
+    indptr: Pointers1d, indices: Ints1d, marginals: Floats2d, observed: Floats2d, precision: float
+) -> tuple[Floats2d, Floats2d]:
+    """Weights `μ` and gains `G` `[C, Y]` of candidates for each label, by Newton's method.
 
         dG/dμ = Σ_i [o_i - q_i] - μ/σ²      d²G/dμ² = -Σ_i q_i·(1 - q_i) - 1/σ²
         q_i = p_i·e^μ / (1 + p_i·(e^μ - 1))
 
     `G` is concave. A step that leaves the interval in which its slope changes sign is replaced by
-    half of the interval. marginals, observed `[I, Y]`: `p` and `o`. weights, gains `[C, Y]`:
-    written.
+    half of the interval. indptr, indices: the units in which each candidate holds, rows `[C, I]`.
+    marginals `[I, Y]`: of the model. observed `[I, Y]`: probability of each label given the
+    annotation, 1 for the right one. precision: `1/σ²`.
     """
-    for c in range(begin, end):
+    n_candidates, n_labels = len(indptr) - 1, marginals.shape[1]
+    weights, gains = np.zeros((n_candidates, n_labels)), np.zeros((n_candidates, n_labels))
+    for c in range(n_candidates):
         rows = indices[indptr[c] : indptr[c + 1]]
-        for a in range(marginals.shape[1]):
+        for a in range(n_labels):
             low, high, mu = -np.inf, np.inf, 0.0
             for _ in range(NEWTON_STEPS):
                 slope, curvature = -mu * precision, precision
@@ -67,23 +61,6 @@ def _newton_gains(
             for row in rows:
                 gain += mu * observed[row, a] - np.log1p(marginals[row, a] * (grown - 1.0))
             weights[c, a], gains[c, a] = mu, gain
-
-
-def newton_gains(
-    candidates: BinaryCSR, marginals: Floats2d, observed: Floats2d, precision: float
-) -> tuple[Floats2d, Floats2d]:
-    """Weights `μ` and gains `[C, Y]` of candidates for each label.
-
-    candidates `[C, I]`: the units in which each holds. marginals `[I, Y]`: of the model. observed
-    `[I, Y]`: probability of each label given the annotation, 1 for the right one. precision:
-    `1/σ²`.
-    """
-    shape = candidates.n_rows, marginals.shape[1]
-    weights, gains = np.zeros(shape), np.zeros(shape)
-    _newton_gains(
-        candidates.indptr, candidates.indices, marginals, observed, precision, 0, shape[0],
-        weights, gains,
-    )  # fmt: skip
     return weights, gains
 
 

@@ -30,12 +30,11 @@ from .candidates import (
     Parts,
     Search,
     choose,
-    conjunction_rows,
     hard_units,
+    rows_of,
+    transposed,
 )
-from .component import TestedSource
-from .postings import transposed
-from .results import Induced, Round
+from .component import Induced, Round, TestedSource
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ class _Growing:
     def add(self, features: list[Conjunction]) -> None:
         """Add features with weights of zero."""
         self.features += features
-        self._columns = self._columns.append(conjunction_rows(self._postings, features))
+        self._columns = self._columns.append(rows_of(self._postings, features))
         own, transitions = self.weights
         new = np.zeros((len(features), own.shape[1]))
         self.weights = Weights(np.concatenate([own, new]), transitions)

@@ -1,7 +1,9 @@
 """Joint training of two chains (ICRF; docs/method.md, sections 3.5 and 5.5)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,13 +13,55 @@ from ...losses.base import CorpusLoss
 from ...losses.margin import MarginLoss
 from ...parallel import Workers
 from ...penalties.base import Penalty
+from ...pipeline.learning import ExampleSource
 from ...trainers.base import BYTES_OF_WEIGHT, Fit, Progress, Room, Shape, Source, State, Task
 from ...trainers.lbfgs import BatchSettings
 from ...trainers.lbfgs_run import BatchFit, LBFGSRun, Released
 from ...trainers.objective import Objective
-from .learning import PairSource
-from .loss import NEEDS, IsomericLoss
-from .objective import JointObjective
+from .loss import NEEDS, IsomericLoss, JointObjective
+
+
+def partner(component: Any, name: str) -> Any:
+    """The component of that name, which is to be trained together with a later one.
+
+    Raises `TrainingError` where it is not there, is trained by itself, or finds spans that the
+    templates of the later one do not look at.
+    """
+    nlp = component.pipeline
+    if nlp is None or name not in nlp.pipe_names:
+        raise TrainingError(
+            f"'{component.name}' is trained jointly with '{name}', but the pipeline has no "
+            "component of that name. Add a cascade_segmenter of that name before it, or name the "
+            f"one that is there as 'first' in [components.{component.name}.trainer]."
+        )
+    earlier: Any = nlp.get_pipe(name)
+    if getattr(getattr(earlier, "trainer", None), "iterations", 1):
+        raise TrainingError(
+            f"'{name}' cannot be trained jointly with '{component.name}': it has to be a "
+            'cascade_segmenter. Put @misc = "spacy_cascade.TrainedJointly.v1" into '
+            f"[components.{name}.trainer]."
+        )
+    key = getattr(earlier, "spans_key", None)
+    if f"span({key})" not in component.space.plan.placed:
+        raise TrainingError(
+            f"'{component.name}' does not look at the spans of '{name}'. Add templates such as "
+            f"'span({key})@-1..1' to [components.{component.name}.model.templates]."
+        )
+    return earlier
+
+
+class PairSource:
+    """A source that knows the sources of earlier components."""
+
+    def __init__(self, source: ExampleSource) -> None:
+        self._source = source
+
+    def partner(self, name: str) -> ExampleSource:
+        """The source of an earlier component of that name, which has the same examples.
+
+        Raises `TrainingError` where it cannot be trained together with this one.
+        """
+        return self._source.beside(partner(self._source.component, name))
 
 
 @dataclass(frozen=True)
@@ -41,7 +85,7 @@ class TrainedJointly:
         n_weights = shape.n_features * shape.n_columns
         return Room(n_weights * BYTES_OF_WEIGHT, n_weights)
 
-    def begin(self, source: Source) -> "JointlyFitted":
+    def begin(self, source: Source) -> JointlyFitted:
         raise TrainingError(
             "A component with the trainer TrainedJointly is trained by a later one, with the "
             "trainer JointLBFGS. Add that one to the pipeline, or give this one an LBFGS trainer."
@@ -72,7 +116,7 @@ class JointLBFGS(BatchSettings):
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_likelihood(self, loss, penalty, structure)
 
-    def begin(self, source: Source) -> "JointFit":
+    def begin(self, source: Source) -> JointFit:
         """Begin both; the fit of the first component has no steps of its own."""
         partner = source.extended(PairSource).partner(self.first)
         first, second = partner.task(), source.task()

@@ -31,10 +31,8 @@ from ...pipeline.spans.placing import in_batch
 from ...pipeline.spans.tables import join_tables, table_of
 from ...scorers.linear import set_weights
 from ...types import Floats2d, Ints2d, RealsXd
-from .chosen import Chosen, choose_spans, write_chosen
-from .kernels import Lists, choose
-from .trainer import MinimumRiskFit, RiskData
-from .typed_lists import TypedLists, read_lists
+from .minimum_risk import Lists, MinimumRiskFit, RiskData, choose
+from .typed_lists import Chosen, TypedLists, choose_spans, read_lists, write_chosen
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,20 @@
 """Rerankers for trained pipelines: where they stand, and their settings from data."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example
 
 from ...errors import ConfigError, TrainingError
+from ...pipeline.progress import is_interrupted
+from ...pipeline.readers import examples_for
 from ...pipeline.spans.nbest import check_n
-from ...workflows.reconfigure import reconfigured, with_settings
+from ...workflows.reconfigure import reconfigured, take_own_scores, with_settings
 from ...workflows.sentences import split_sentences
 from .component import CascadeReranker, RerankerData
 
@@ -169,3 +174,25 @@ def tune_reranker(
     if found.is_worse:
         return without_reranker(nlp), found
     return with_reranker(nlp, found.n_best, weight=found.weight), found
+
+
+def make_reranker_tuning(
+    path: str, weights: list[float] | None = None, sizes: list[int] | None = None
+) -> Callable[[Language], Language]:
+    """Tune the reranker whenever a pipeline is saved in training.
+
+    Registered as `spacy_cascade.tune_reranker.v1` for `[training.before_to_disk]`. path: the
+    development corpus. Other settings: see `tune_reranker`. The meta data of what is saved have its
+    own scores on that corpus. Where Ctrl-C stops training the
+    pipeline is saved as it is.
+    """
+
+    def before_to_disk(nlp: Language) -> Language:
+        if is_interrupted():
+            return nlp
+        examples = list(examples_for(nlp, Path(path)))
+        tuned, _ = tune_reranker(nlp, examples, weights or WEIGHTS, sizes or SIZES)
+        take_own_scores(tuned, examples)
+        return tuned
+
+    return before_to_disk

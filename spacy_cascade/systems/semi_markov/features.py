@@ -1,31 +1,173 @@
 """Segments of units: all that are short enough, and the features of those that have any.
 
 A segment is a run of units of one sequence, at most `L`. Most have no known feature and take no
-memory: only the others become rows.
+memory: only the others become rows. A filter of bits, small enough for the processor's cache, says
+so for most of them, before the table of keys is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...errors import ConfigError
-from ...features.keys import unit_level_features, unit_level_keys
-from ...features.plan import Plan
+from ...errors import ConfigError, TemplateError
+from ...features.keys import PositionValues, unit_level_features, unit_level_key, unit_level_keys
+from ...features.plan import Plan, UnitLevelTemplates, by_size
+from ...features.resources import FlaggedTokens, InvalidArray, Resource, ResourceSpec
 from ...features.span_context import NONE_FOUND, SpanContext
-from ...features.templates import Templates
-from ...features.units import SegmentSource, Units
+from ...features.templates import MULTIPLE, Template, Templates
+from ...features.tokens import Tokens
+from ...features.units import TokenSource, Units
+from ...jit import kernel
+from ...numeric.arrays import Array, Arrays, Shapes
 from ...numeric.design import BinaryCSR, SegmentRows
+from ...numeric.hashing import HashTable, probe
 from ...numeric.index import KeyIndex
-from ...types import Ints1d, Keys1d, Keys2d, Pointers1d, Pointers2d
-from .keys import segment_features
-from .span_lengths import gold_bounds
+from ...numeric.key_filter import KeyFilter, may_have
+from ...types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d, Pointers2d
+
+SHARE = 0.998
+"""Of the spans that the longest segment is chosen to hold."""
+LONGEST = 64
+"""No longer segment is chosen by itself."""
+
+
+def gold_bounds(flags: Ints2d) -> Pointers2d:
+    """Start and end of the gold spans, int64 `[P, 2]`; flags: `resources.span_flags`."""
+    return np.stack([np.flatnonzero(flags[:, 2]), np.flatnonzero(flags[:, 3]) + 1], axis=1)
+
+
+class SpanLengths(Resource):
+    """Numbers of gold spans by their length; counts int64 `[n]`, of lengths 1 to n."""
+
+    def __init__(self, counts: Ints1d) -> None:
+        self.counts = counts
+
+    @classmethod
+    def empty(cls) -> SpanLengths:
+        return cls(np.zeros(0, dtype=np.int32))
+
+    def longest(self) -> int:
+        """The least length that no more than `1 - SHARE` of the spans exceed, 1 to `LONGEST`."""
+        shares = np.cumsum(self.counts) / max(1, self.counts.sum())
+        return int(np.clip(np.searchsorted(shares, SHARE) + 1, 1, LONGEST))
+
+    def n_longer(self, longest: int) -> int:
+        """Spans of more tokens."""
+        return int(self.counts[longest:].sum())
+
+    def learn(self, tokens: Tokens, flags: Ints2d) -> SpanLengths:
+        return SpanLengths(_lengths(flags).astype(np.int32))
+
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> SpanLengths:
+        total = np.zeros(0, dtype=np.int64)
+        for _, flags in blocks():
+            total, more = sorted((total, _lengths(flags)), key=len, reverse=True)
+            total[: len(more)] += more
+        return SpanLengths(total.astype(np.int32))
+
+    def arrays(self) -> Arrays:
+        return {"counts": self.counts}
+
+    @classmethod
+    def shapes(cls, arrays: Mapping[str, Array], settings: Any) -> Shapes:
+        return {"counts": ((arrays["counts"].size if "counts" in arrays else 0,), "i4")}
+
+    @classmethod
+    def check(cls, arrays: Mapping[str, Array]) -> None:
+        if (arrays["counts"] < 0).any():
+            raise InvalidArray("counts", "has negative counts")
+
+    @classmethod
+    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> SpanLengths:
+        return cls(arrays["counts"].astype(np.int32))
+
+
+def _lengths(flags: Ints2d) -> Pointers1d:
+    """Numbers of gold spans of 1, 2 … tokens."""
+    bounds = gold_bounds(flags)
+    return np.bincount(bounds[:, 1] - bounds[:, 0], minlength=1)[1:]
+
+
+SPAN_LENGTHS = ResourceSpec(SpanLengths, "span_lengths")
+
+
+@kernel
+def segment_features(
+    table: HashTable,
+    known: KeyFilter,
+    templates: UnitLevelTemplates,
+    values: PositionValues,
+    context: Keys2d,
+    of_lengths: Keys2d,
+    first: Ints1d,
+    last: Ints1d,
+    reach: Pointers1d,
+    begin: int,
+    end: int,
+) -> tuple[Pointers1d, Ints1d, Pointers1d, Ints1d]:
+    """Segments that end at the units from `begin` to before `end` and have known features.
+
+    context `[Q, D]`: values of each segment itself, in the order in which they are looked at here:
+    by end, and of one end the shortest first. of_lengths `[L, D']`: further values, of its length.
+    first, last `[U]`: positions of units. reach `[U]`: units of the longest segment that ends at
+    each. Returns how many segments there are for each end, their lengths, and their features as
+    sparse rows.
+    """
+    n_templates, n_context = len(templates.salt), context.shape[1]
+    counts = np.zeros(end - begin, dtype=np.int64)
+    lengths = np.empty(2 * (end - begin) + 16, dtype=np.int32)
+    indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
+    indices = np.empty(4 * len(lengths), dtype=np.int32)
+    own = np.empty((1, n_context + of_lengths.shape[1]), dtype=np.uint64)
+    found = np.empty(n_templates, dtype=np.int32)
+    n, size, number = 0, 0, 0
+    for t in range(begin, end):
+        for d in range(1, reach[t] + 1):
+            for c in range(n_context):
+                own[0, c] = context[number, c]
+            for c in range(of_lengths.shape[1]):
+                own[0, n_context + c] = of_lengths[d - 1, c]
+            number += 1
+            begun = size
+            if size + n_templates > len(indices):
+                more = np.empty(2 * (size + n_templates), dtype=np.int32)
+                for k in range(size):
+                    more[k] = indices[k]
+                indices = more
+            for j in range(n_templates):
+                found[j] = -1
+                possible = True
+                for k in range(templates.first_parent[j], templates.first_parent[j + 1]):
+                    possible &= found[templates.parent[k]] >= 0
+                if possible:
+                    key = unit_level_key(templates, j, values, own, 0, first[t + 1 - d], last[t])
+                    if key != 0 and may_have(known, key):
+                        found[j] = table.places[probe(table, key)]
+                        if found[j] >= 0:
+                            indices[size] = found[j]
+                            size += 1
+            if size == begun:
+                continue
+            if n == len(lengths):
+                more_lengths = np.empty(2 * n, dtype=np.int32)
+                more_starts = np.empty(2 * n + 1, dtype=np.int64)
+                more_starts[n] = indptr[n]
+                for k in range(n):
+                    more_lengths[k], more_starts[k] = lengths[k], indptr[k]
+                lengths, indptr = more_lengths, more_starts
+            lengths[n] = d
+            n += 1
+            indptr[n] = size
+            counts[t - begin] += 1
+    return counts, lengths[:n].copy(), indptr[: n + 1].copy(), indices[:size].copy()
+
 
 _Found: TypeAlias = tuple[Pointers1d, Ints1d, Pointers1d, Ints1d]
-"""What `segment_keys.segment_features` gives."""
+"""What `segment_features` gives."""
 _NOTHING: _Found = (
     np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32)
 )  # fmt: skip
@@ -38,7 +180,7 @@ class SegmentSettings:
     """How a model looks at segments.
 
     templates: what their features look at. longest: `L`; None for what the corpus needs
-    (`span_lengths`). min_count: features of fewer gold spans are dropped.
+    (`SpanLengths`). min_count: features of fewer gold spans are dropped.
     """
 
     templates: Templates
@@ -55,6 +197,17 @@ class SegmentSettings:
             raise ConfigError(
                 f"segment_min_count must be 1 or more, not {self.min_count}. Mend [model]."
             )
+        for template in self.expanded:
+            if any(part.anchor in MULTIPLE for part in template.parts):
+                raise TemplateError(
+                    f"'{template.text}' is a sum over tokens, and so no template of segments. Put "
+                    "it among the templates of tokens, or use '@first', '@last' or '@all'."
+                )
+
+    @property
+    def expanded(self) -> list[Template]:
+        """The templates one by one, conjunctions after their parts."""
+        return by_size(self.templates.expanded())
 
 
 def reaches(starts: Pointers1d, longest: int) -> Pointers1d:
@@ -87,10 +240,12 @@ def segments_between(reach: Pointers1d, begin: int, end: int) -> Pointers2d:
 
 
 class SegmentFeatures:
-    """Features of segments of units, as a plan looks at them."""
+    """Features of segments of units, as a plan looks at them; level: their templates."""
 
-    def __init__(self, plan: Plan, units: Units, source: SegmentSource) -> None:
-        self._plan, self._units, self._source = plan, units, source
+    def __init__(
+        self, plan: Plan, level: UnitLevelTemplates, units: Units, source: TokenSource
+    ) -> None:
+        self._plan, self._level, self._units, self._source = plan, level, units, source
 
     def as_units(self, bounds: Pointers2d) -> Units:
         """Segments as units of their own."""
@@ -100,7 +255,7 @@ class SegmentFeatures:
         """Keys of the templates, uint64 `[P, templates]`; bounds: start and end `[P, 2]`."""
         first, last = self._positions(bounds)
         values, of_segments = self._units.positions.values, self.values(bounds)
-        return unit_level_keys(self._plan.segment_level, values, of_segments, first, last)
+        return unit_level_keys(self._level, values, of_segments, first, last)
 
     def gold_keys(self) -> Keys2d:
         """Keys of the templates of all gold spans."""
@@ -118,7 +273,7 @@ class SegmentFeatures:
         first, last = self._positions(bounds)
         values, of_segments = self._units.positions.values, self.values(bounds)
         indptr, indices = index.apply(
-            unit_level_features, self._plan.segment_level, values, of_segments, first, last
+            unit_level_features, self._level, values, of_segments, first, last
         )
         return BinaryCSR(indptr, indices, len(index))
 
@@ -132,7 +287,7 @@ class SegmentFeatures:
         for begin, end in blocks(reach):
             context = self._context(segments_between(reach, begin, end))
             found = index.apply(
-                segment_features, index.filter(), self._plan.segment_level,
+                segment_features, index.filter(), self._level,
                 self._units.positions.values, context, of_lengths, self._units.first,
                 self._units.last, reach, begin, end,
             )  # fmt: skip

@@ -13,15 +13,7 @@ from ...inference.chain import edge_between
 from ...inference.lattice import Chains, LossTerms, longest_of
 from ...jit import helper, kernel
 from ...types import Floats1d, Floats2d
-from .segments import (
-    Grid,
-    Segments,
-    backward,
-    fill_within,
-    forward,
-    room_for,
-    span_probability,
-)
+from .segments import Grid, Segments, room_for, span_probability, sums_of
 
 
 @helper
@@ -51,9 +43,12 @@ def add_expectations(  # type: ignore[no-untyped-def]
 ):
     """Add `sign` times all probabilities to counts of columns, segments and transitions.
 
+    Returns the log-partition.
+
     counts `[T, S]`, of_segments `[M, n]`: of the sequence. totals: of edges `[E]`, of lengths
     `[L, n]`.
     """
+    log_partition = sums_of(grid, chains, segments, begin, end, room)
     lattice = chains.lattice
     of_edges, of_lengths = totals
     most, n = of_lengths.shape
@@ -86,6 +81,7 @@ def add_expectations(  # type: ignore[no-untyped-def]
             running += inside[row, label]
             counts[row, lattice.column[e]] += running
             of_edges[e] += running
+    return log_partition
 
 
 @helper
@@ -125,16 +121,6 @@ def add_observed(grid, chains, segments, begin, end, weight, counts, of_segments
     return score
 
 
-@helper
-def _expectations(grid, chains, segments, begin, end, room, sign, counts, of_segments, totals):  # type: ignore[no-untyped-def]
-    """Forward and backward; the log-partition."""
-    fill_within(grid, chains, segments, begin, end, room.within)
-    log_partition = forward(grid, chains, begin, end, room)
-    backward(grid, chains.lattice, end - begin, room)
-    add_expectations(grid, chains, segments, begin, end, room, sign, counts, of_segments, totals)
-    return log_partition
-
-
 @kernel
 def segment_losses(
     grid: Grid,
@@ -167,7 +153,7 @@ def segment_losses(
         of_sequence = counts[: end - begin]
         of_sequence[:] = 0.0
         of_segments = np.zeros_like(segments.scores[rows])
-        losses[i] = _expectations(
+        losses[i] = add_expectations(
             grid, own, segments, begin, end, room, expected[i], of_sequence, of_segments, totals
         )
         if n_observed == end - begin:
@@ -175,7 +161,7 @@ def segment_losses(
                 grid, own, segments, begin, end, observed[i], of_sequence, of_segments, totals
             )
         else:
-            losses[i] -= _expectations(
+            losses[i] -= add_expectations(
                 grid, clamped, segments, begin, end, room, -observed[i], of_sequence, of_segments,
                 totals,
             )  # fmt: skip

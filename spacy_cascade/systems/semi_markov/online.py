@@ -17,7 +17,7 @@ from ...inference.passive_aggressive import path_edges, token_differences, unit_
 from ...inference.structure import OnlineStep
 from ...jit import helper, kernel
 from ...types import Floats2d, Ints1d, Pointers1d
-from .best import best_segmentations
+from .best import best_segmentation
 from .segments import Grid, Segments
 
 
@@ -119,35 +119,34 @@ def learn_segmentations(
     edges_are_free = first_column != n_edges
     place_of = np.full(len(weights), -1, dtype=np.int32)
     total_loss = 0.0
-    bounds, found, n_paths = np.zeros(2, np.int64), np.empty((1, 1)), np.empty(1, np.int32)
+    bounds, found = np.zeros(2, np.int64), np.empty(1)
     counts = np.empty(len(transitions))
     for step, i in enumerate(order):
         begin, end = starts[i], starts[i + 1]
         length = bounds[1] = end - begin
         observed, ends = tags[begin:end], unit_starts[begin : end + 1]
         scores = np.empty((length, width))
-        wrong, right = np.zeros((1, length), np.int32), np.zeros((1, length), np.int32)
+        wrong, right = np.empty(length, np.int32), observed.copy()
         for t in range(length):
             unit_score(weights, unit_features, ends[t], ends[t + 1], scores[t])
-            right[0, t] = observed[t]
         of_lengths = basis @ transitions[n_edges:].copy().reshape(basis.shape[1], n)
         segments = _segments_of(rows, weights, first_column, of_lengths, begin, end)
         edge_weights = transitions[:n_edges]
         chains = Chains(lattice, scores, edge_weights, decoding_cost, observed, bounds)
-        best_segmentations(grid, chains, segments, wrong, found, n_paths)
+        best_segmentation(grid, chains, segments, wrong, found)
         if (observed < 0).any():
             chains = Chains(lattice, scores, edge_weights, clamp, observed, bounds)
-            best_segmentations(grid, chains, segments, right, found, n_paths)
+            best_segmentation(grid, chains, segments, right, found)
         edges = np.empty((2, length), dtype=np.int32)
-        path_edges(lattice, right[0], edges[0])
-        path_edges(lattice, wrong[0], edges[1])
+        path_edges(lattice, right, edges[0])
+        path_edges(lattice, wrong, edges[1])
         spans = np.empty((2, length, 3), dtype=np.int64)
-        n_right = _spans_of(grid, lattice, right[0], spans[0])
-        n_wrong = _spans_of(grid, lattice, wrong[0], spans[1])
+        n_right = _spans_of(grid, lattice, right, spans[0])
+        n_wrong = _spans_of(grid, lattice, wrong, spans[1])
         loss = 0.0
         counts[:] = 0.0
         for t in range(length):
-            loss += cost[observed[t] + 1, wrong[0, t]]
+            loss += cost[observed[t] + 1, wrong[t]]
             for k, sign in ((0, -1.0), (1, 1.0)):
                 e = edges[k, t]
                 loss += sign * (scores[t, lattice.column[e]] + transitions[e])

@@ -1,11 +1,13 @@
-"""A feature space that looks at segments, too: runs of units that may become spans."""
+"""A feature space that looks at segments, too, and the names of their features."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from ...features.attributes import TextOf
+from ...features.names import NamedFeature, Namer, find_names, first_having, names_among
 from ...features.resources import ResourceSpec
 from ...features.space import FeatureSpace
 from ...features.templates import Templates
@@ -13,9 +15,8 @@ from ...features.units import Units
 from ...numeric.design import SegmentRows
 from ...numeric.encoded import Encoded
 from ...numeric.key_counts import KeyCounts
-from ...types import Keys1d
-from .features import SegmentFeatures, SegmentSettings
-from .span_lengths import SPAN_LENGTHS, SpanLengths
+from ...types import Keys1d, Pointers2d
+from .features import SPAN_LENGTHS, SegmentFeatures, SegmentSettings, SpanLengths
 
 
 class SegmentSpace(FeatureSpace):
@@ -24,8 +25,9 @@ class SegmentSpace(FeatureSpace):
     scores_in_parts = False
 
     def __init__(self, templates: Templates, segments: SegmentSettings) -> None:
-        self.segments = segments
-        super().__init__(templates, segments.templates)
+        self.segments, self.segment_templates = segments, segments.expanded
+        super().__init__(templates, self.segment_templates)
+        self._level = self.plan.for_kernels(self.segment_templates, "segment: ")
 
     def with_templates(self, templates: Templates) -> SegmentSpace:
         return SegmentSpace(templates, self.segments)
@@ -66,7 +68,7 @@ class SegmentSpace(FeatureSpace):
     def features_of(self, units: Units) -> SegmentFeatures:
         """What is looked at of segments of tokens, which are the units."""
         assert units.source is not None, "segments are runs of tokens"
-        return SegmentFeatures(self.plan, units, units.source)
+        return SegmentFeatures(self.plan, self._level, units, units.source)
 
     def segment_rows(self, units: Units) -> SegmentRows:
         """The segments with known features."""
@@ -91,3 +93,29 @@ class SegmentSpace(FeatureSpace):
 
         keys = super()._frequent(counted(), minimum)
         return np.append(keys, counts.frequent(minimum if of_segments is None else of_segments))
+
+
+def named_segments(
+    space: FeatureSpace, units: Units, text_of: TextOf, bounds: Pointers2d
+) -> list[list[NamedFeature]]:
+    """Known features of segments of units; bounds: start and end, int64 `[P, 2]`."""
+    assert isinstance(space, SegmentSpace), "wholes are segments"
+    segments = space.features_of(units)
+    namer = Namer(space, segments.as_units(bounds), text_of, segments.values(bounds))
+    known = segments.known(space.index, bounds)
+    numbers = np.split(known.indices, known.indptr[1:-1])
+    namer.look_up(space.segment_templates, segments.keys(bounds))
+    return [namer.of_unit(i, of_segment.tolist()) for i, of_segment in enumerate(numbers)]
+
+
+def find_all_names(
+    space: FeatureSpace, units: Units, text_of: TextOf, wanted: Collection[int]
+) -> dict[int, str]:
+    """Names of those of the wanted features that units, or segments of them, have."""
+    names = find_names(space, units, text_of, wanted)
+    if isinstance(space, SegmentSpace):
+        rows, is_wanted = space.segment_rows(units), np.zeros(len(space), dtype=np.bool_)
+        is_wanted[list(wanted)] = True
+        bounds = rows.bounds[first_having(rows.features, is_wanted)]
+        names |= names_among(named_segments(space, units, text_of, bounds), is_wanted)
+    return names

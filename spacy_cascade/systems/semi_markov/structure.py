@@ -17,8 +17,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from thinc.api import Model
 
 from ...errors import ConfigError, TrainingError
+from ...features.templates import Templates
+from ...features.units import Units
 from ...inference.chain_kernels import ChainKernels
 from ...inference.contrast import contrast
 from ...inference.gathered import gather_k_best, gather_likely, gather_posteriors
@@ -37,12 +40,14 @@ from ...inference.structure import (
 )
 from ...numeric.design import SegmentRows, only_design
 from ...numeric.encoded import Encoded
+from ...scorers.linear import make_linear_model
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .best import best_segmentation, best_segmentations
+from .features import SegmentSettings
 from .losses import segment_losses, segment_path_scores
 from .online import SegmentFeatures, learn_segmentations
-from .posteriors import probable_segments, segment_posteriors
-from .segments import Grid, Segments, segment_partitions
+from .segments import Grid, Segments, probable_segments, segment_partitions, segment_posteriors
+from .space import SegmentSpace
 
 LENGTHS = 16
 """`D`, the lengths that are told apart."""
@@ -319,3 +324,24 @@ class SemiMarkovFamily(ChainFamily):
     def size_of_spans(self, scheme: str, n_labels: int) -> tuple[int, int]:
         n_edges, n_columns = super().size_of_spans(scheme, n_labels)
         return n_edges + N_LENGTH_WEIGHTS * n_labels, n_columns + n_labels
+
+
+def make_semi_markov(
+    templates: Templates,
+    segments: Templates,
+    min_count: int = 5,
+    segment_min_count: int = 2,
+    label_pairs: bool = True,
+    longest: int | None = None,
+) -> Model[Units, Floats2d]:
+    """A semi-Markov chain: the linear chain, and scores of spans as wholes.
+
+    templates: what features of tokens look at. segments: what features of spans look at. min_count:
+    features in fewer tokens are dropped. segment_min_count: features of fewer gold spans are
+    dropped. label_pairs: as for the linear chain. longest: most tokens of a span; null for the
+    least number that holds 99.8 % of those of the corpus, 64 at most.
+    """
+    settings = SegmentSettings(segments, longest, segment_min_count)
+    family = SemiMarkovFamily(label_pairs)
+    space = SegmentSpace(templates, settings)
+    return make_linear_model("cascade_semi_markov", templates, min_count, family, space)

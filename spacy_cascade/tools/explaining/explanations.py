@@ -20,7 +20,7 @@ from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.decoding import linear_potentials
 from ...pipeline.reading import read, span_units, token_units, untyped
 from ...pipeline.spans.placing import Bounds, LabelledSpan, as_array, bounds_of, in_batch
-from ...systems.semi_markov.names import named_segments
+from ...systems.semi_markov.space import named_segments
 from ...types import Floats2d, Ints1d, RealsXd
 
 

@@ -13,7 +13,7 @@ from spacy.training import Example
 
 from ...pipeline.base import CascadePipe
 from ...pipeline.initializing import units_of
-from ...systems.semi_markov.names import find_all_names
+from ...systems.semi_markov.space import find_all_names
 from ...types import Floats1d
 from .explanations import START, text_reader
 

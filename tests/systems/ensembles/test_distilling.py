@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import DocBin
 from spacy.util import load_model_from_config
 
+from commands import check_errors, run_command
 from helpers import (
     LANGUAGE,
     SENTENCES,
@@ -21,7 +22,6 @@ from helpers import (
     bounds,
     gold_doc,
     make_doc,
-    trained_cascade,
 )
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.pipeline.readers import read_docs
@@ -29,6 +29,7 @@ from spacy_cascade.systems.ensembles.distilling import distill
 from spacy_cascade.systems.ensembles.members import Member
 from spacy_cascade.tools.recipes import Choices, make_config
 from spacy_cascade.workflows.folds import train_pipeline
+from spacy_cascade.workflows.reconfigure import with_settings
 
 NEW = ["Both T cells and the STAT5 site bind Jurkat p53 cells .", "The AP-1 gene ."]
 EXACT = {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 10.0}
@@ -36,10 +37,9 @@ STAGES = ("cascade_segmenter", "cascade_classifier")
 
 
 @pytest.fixture(scope="module")
-def teacher() -> Language:
+def teacher(trained: Language) -> Language:
     """An ensemble of one cascade, which is not too sure of anything."""
-    unsure = {"temperature": 3.0}
-    alone = trained_cascade(unsure, unsure)
+    alone = with_settings(trained, {name: {"temperature": 3.0} for name in STAGES})
     nlp = blank()
     made: Any = nlp.add_pipe("cascade_ensemble")
     made.set_members([Member.from_bytes(alone.to_bytes(exclude=["vocab"]), "0", nlp.vocab)])
@@ -71,6 +71,19 @@ def write(path: Path, sentences: Any) -> Path:
     return path
 
 
+@pytest.fixture
+def given(teacher: Language, config: Any, tmp_path: Path) -> tuple[Path, Path]:
+    """An ensemble and a config as files."""
+    teacher.to_disk(tmp_path / "ENSEMBLE")
+    config.to_disk(tmp_path / "ner.cfg")
+    return tmp_path / "ENSEMBLE", tmp_path / "ner.cfg"
+
+
+def run(given: Sequence[Path], corpus: Path, out: Path, *more: object, exit_code: int = 0) -> Any:
+    paths = ["--train", corpus, "--dev", corpus, "--output", out]
+    return run_command("combine", "distill", *given, *paths, *more, exit_code=exit_code)
+
+
 def as_member(nlp: Language) -> Member:
     """A copy of a pipeline that lists all likely spans."""
     copy = load_model_from_config(nlp.config, vocab=nlp.vocab)
@@ -92,10 +105,20 @@ def table(found: Any, labels: tuple[str, ...]) -> dict[tuple[int, int, str], flo
 
 
 def test_the_distillation_of_one_reproduces_it(
-    teacher: Language, config: Any, corpus: Path
+    teacher: Language, config: Any, corpus: Path, tmp_path: Path
 ) -> None:
-    """It learns from probabilities alone: the annotation has no share in what it is taught."""
+    """It learns from probabilities alone: the annotation has no share in what it is taught.
+
+    Its config is that of its training.
+    """
+    config["paths"] = {"train": "mine.spacy", "dev": None}
+    config.pop("initialize", None)  # spaCy adds it, and what it refers to
     student, found = distill(teacher, config, corpus, corpus, gold=0.0)
+    student.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert loaded.config["paths"]["train"] == "mine.spacy"
+    assert loaded.config["training"]["max_steps"] == 2
+    assert bounds(loaded(make_doc(loaded.vocab, TEXTS[0])).ents) == SENTENCES[0][1]
     assert found.n_labelled == len(SENTENCES)
     assert found.f1[-1] == 1
     for name in STAGES:
@@ -135,10 +158,13 @@ def test_the_annotation_alone_gives_the_ordinary_training(
 def test_unlabelled_text_teaches_words(
     teacher: Language, config: Any, corpus: Path, tmp_path: Path
 ) -> None:
-    """Texts and Docs alike; entities of Docs are not looked at."""
+    """Texts and Docs alike; entities of Docs are not looked at, nor Docs without tokens."""
     (tmp_path / "new.txt").write_text("\n".join([*NEW, "", " "]), encoding="utf8")
     sentences = [(text, [(0, 1, "other")]) for text in NEW]
-    docs = write(tmp_path / "new.spacy", sentences)
+    docs = write(tmp_path / "new.spacy", [*sentences, ("", [])])
+    config["training"]["max_steps"] = 1
+    for name in STAGES:
+        config["components"][name]["trainer"]["iterations"] = 1
     plain, _ = distill(teacher, config, corpus, corpus)
     students = []
     for path in (tmp_path / "new.txt", docs):
@@ -148,19 +174,6 @@ def test_unlabelled_text_teaches_words(
     one, other = (student.get_pipe("cascade_segmenter") for student in students)
     assert len(one.space) == len(other.space) > len(plain.get_pipe("cascade_segmenter").space)
     assert students[0].get_pipe("cascade_classifier").labels == ("DNA", "cell", "protein")
-
-
-def test_the_config_of_the_student_is_that_of_its_training(
-    teacher: Language, config: Any, corpus: Path, tmp_path: Path
-) -> None:
-    config["paths"] = {"train": "mine.spacy", "dev": None}
-    config.pop("initialize", None)  # spaCy adds it, and what it refers to
-    student, _ = distill(teacher, config, corpus, corpus)
-    student.to_disk(tmp_path)
-    loaded = spacy.load(tmp_path)
-    assert loaded.config["paths"]["train"] == "mine.spacy"
-    assert loaded.config["training"]["max_steps"] == 2
-    assert bounds(loaded(make_doc(loaded.vocab, TEXTS[0])).ents) == SENTENCES[0][1]
 
 
 # What is refused
@@ -188,11 +201,6 @@ def semi_markov(config: Any) -> None:
 
 def other_tokenizer(config: Any) -> None:
     config["nlp"]["tokenizer"] = {"@tokenizers": "spacy_cascade.PunctuationTokenizer.v1"}
-
-
-def no_stages(config: Any) -> None:
-    config["nlp"]["pipeline"] = ["cascade_tagger"]
-    config["components"] = {"cascade_tagger": {"factory": "cascade_tagger"}}
 
 
 def no_steps(config: Any) -> None:
@@ -232,8 +240,27 @@ def test_other_bad_input(teacher: Language, config: Any, corpus: Path, tmp_path:
         distill(teacher, config, few, few)
 
 
-def test_docs_of_no_tokens(teacher: Language, config: Any, corpus: Path, tmp_path: Path) -> None:
-    nlp = blank()
-    DocBin(docs=[Doc(nlp.vocab), make_doc(nlp.vocab, NEW[0])]).to_disk(tmp_path / "new.spacy")
-    _, found = distill(teacher, config, corpus, corpus, [tmp_path / "new.spacy"])
-    assert found.n_unlabelled == 1
+def test_the_command_writes_a_pipeline_and_says_what_it_learnt_from(
+    given: tuple[Path, Path], corpus: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "new.txt").write_text(f"{NEW[1]}\n", encoding="utf8")
+    more = ("--unlabelled", tmp_path / "new.txt", "--gold", 0.5, "--training.max_steps=1")
+    said, _ = run(given, corpus, tmp_path / "OUT", *more)
+    assert "6 labelled Docs, 1 Doc labelled by the ensemble, 2 steps" in said
+    assert "distilled pipeline: F1 100.00" in said
+    nlp = spacy.load(tmp_path / "OUT")
+    assert nlp.pipe_names == [*STAGES]
+    assert [e.label_ for e in nlp(TEXTS[0]).ents] == ["DNA", "protein", "cell"]
+
+
+def test_errors_of_the_command_are_one_line(
+    given: tuple[Path, Path], corpus: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "OUT"
+    check_errors(
+        run,
+        ((given, corpus, out, "--gold", 2), "from 0 to 1, not 2"),
+        ((given, corpus, out, "--gould", 1), "no option or argument --gould"),
+        (((given[0], tmp_path / "no.cfg"), corpus, out), "no.cfg"),
+    )
+    assert not out.exists()

@@ -13,7 +13,7 @@ from spacy_cascade.inference.lattice import Lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Potentials
-from spacy_cascade.systems.ensembles.expected_parts import ExpectedParts, expected_parts
+from spacy_cascade.systems.ensembles.targets import ExpectedParts, expected_parts
 
 STARTS = np.array([0, 6, 7, 11])
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
-from spacy_cascade.systems.ensembles.mixture import (
+from spacy_cascade.pipeline.spans.placing import choose_disjoint
+from spacy_cascade.systems.ensembles.members import (
     TypedPosteriors,
     at_temperature,
     decide,
@@ -41,34 +40,18 @@ def test_the_mean_counts_0_where_a_member_lists_no_span(generator: np.random.Gen
         np.testing.assert_allclose(by_label, total / 4, rtol=1e-12)
 
 
-def test_the_mean_of_nothing() -> None:
-    nothing = TypedPosteriors(np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2)))
-    assert not len(mean_posteriors([nothing, nothing]).start)
-    assert not len(decide(nothing, 0.5).chosen)
-
-
 @pytest.mark.parametrize("penalty", [0.0, 0.4, 0.9])
-def test_the_best_set_by_enumeration(generator: np.random.Generator, penalty: float) -> None:
+def test_what_is_chosen_gains_most(generator: np.random.Generator, penalty: float) -> None:
+    """Of spans that overlap; whether these are the best has tests of its own (`placing`)."""
     spans = mean_posteriors([random_member(generator) for _ in range(2)])
     decision = decide(spans, penalty)
-    gains = spans.probabilities.max(axis=1) - least_probability(penalty)
-    n = len(gains)
-    rows = list(zip(spans.start.tolist(), spans.end.tolist(), strict=True))
-
-    def is_disjoint(numbers: tuple[int, ...]) -> bool:
-        pairs = combinations(sorted(rows[i] for i in numbers), 2)
-        return all(left[1] <= right[0] for left, right in pairs)
-
-    best = max(
-        gains[list(numbers)].sum() if numbers else 0.0
-        for size in range(N_TOKENS + 1)
-        for numbers in combinations(range(n), size)
-        if is_disjoint(numbers)
-    )
-    chosen = np.flatnonzero(decision.chosen)
-    assert is_disjoint(tuple(chosen.tolist()))
-    assert gains[chosen].sum() == pytest.approx(best)
+    best = spans.probabilities.max(axis=1)
+    gains = best - least_probability(penalty)
+    chosen = choose_disjoint(spans.start, spans.end, gains)
+    np.testing.assert_array_equal(decision.chosen, chosen)
+    assert (gains[chosen] > 0).all()
     np.testing.assert_array_equal(decision.label, spans.probabilities.argmax(axis=1))
+    np.testing.assert_array_equal(decision.probability, best)
 
 
 def test_the_penalty_is_that_of_the_paper() -> None:
@@ -79,6 +62,12 @@ def test_the_penalty_is_that_of_the_paper() -> None:
         entity, background = n_members * probability, n_members * (1 - probability)
         is_entity = bool(decide(one, threshold / n_members).chosen[0])
         assert is_entity == (background - entity <= threshold)
+
+
+def test_the_mean_of_nothing() -> None:
+    nothing = TypedPosteriors(np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2)))
+    assert not len(mean_posteriors([nothing, nothing]).start)
+    assert not len(decide(nothing, 0.5).chosen)
 
 
 def test_temperatures_divide_log_odds() -> None:

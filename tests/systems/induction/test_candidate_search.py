@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from reference import rows_from_dense
+from reference import dense_rows, rows_from_dense
 from spacy_cascade.numeric.design import BinaryCSR
 from spacy_cascade.parallel import Workers
 from spacy_cascade.systems.induction.candidates import (
@@ -20,10 +22,11 @@ from spacy_cascade.systems.induction.candidates import (
     HardUnits,
     Search,
     choose,
-    conjunction_rows,
     hard_units,
+    rows_of,
+    transposed,
 )
-from spacy_cascade.systems.induction.postings import transposed
+from strategies import counts2d
 
 Array = npt.NDArray[Any]
 PRECISION = 0.5
@@ -216,11 +219,19 @@ def test_templates_that_gain_most_in_all_are_admitted(
     assert before <= admitted
 
 
-def test_the_units_of_conjunctions(generator: np.random.Generator) -> None:
-    matrix = generator.random((20, 4)) < 0.6
-    rows = conjunction_rows(
-        transposed(rows_from_dense(matrix.astype(np.int64))), iter([(0, 2), (1,), (0, 1, 3)])
-    )
-    for i, tests in enumerate([[0, 2], [1], [0, 1, 3]]):
-        units = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
-        np.testing.assert_array_equal(units, np.flatnonzero(matrix[:, tests].all(axis=1)))
+@settings(max_examples=50)
+@given(counts2d(st.integers(0, 8), st.integers(1, 5)), st.data())
+def test_a_conjunction_holds_where_all_of_its_tests_do(matrix: Array, data: st.DataObject) -> None:
+    """And the units of a test are in order, each once, however often it has the test."""
+    columns = st.lists(st.integers(0, matrix.shape[1] - 1), min_size=1, max_size=4)
+    conjunctions = [tuple(each) for each in data.draw(st.lists(columns, max_size=4))]
+    units = transposed(rows_from_dense(matrix))
+    np.testing.assert_array_equal(dense_rows(units), (matrix > 0).T)
+    for row in range(units.n_rows):
+        assert (np.diff(units.indices[units.indptr[row] : units.indptr[row + 1]]) > 0).all()
+    found = rows_of(units, conjunctions)
+    expected = [(matrix[:, tests] > 0).all(axis=1) for tests in conjunctions]
+    shape = len(conjunctions), len(matrix)
+    np.testing.assert_array_equal(dense_rows(found), np.reshape(expected, shape))
+    for each in (units, found):
+        assert (each.indptr.dtype, each.indices.dtype) == (np.int64, np.int32)

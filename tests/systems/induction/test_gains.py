@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from reference import design_of, rows_from_dense, scores_of
+from reference import design_of, encoded_of, rows_from_dense, scores_of
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
-from spacy_cascade.numeric.design import BinaryCSR, Design
+from spacy_cascade.numeric.design import BinaryCSR
 from spacy_cascade.parallel import Workers
-from spacy_cascade.systems.induction.gains import newton_gains, screen
-from spacy_cascade.systems.induction.postings import transposed
+from spacy_cascade.systems.induction import gains as kernels
+from spacy_cascade.systems.induction.candidates import transposed
+from spacy_cascade.systems.induction.gains import screen
 
 N_UNITS, N_LABELS, N_TESTS = 40, 3, 6
 
@@ -23,12 +24,15 @@ N_UNITS, N_LABELS, N_TESTS = 40, 3, 6
 def choices(generator: np.random.Generator) -> tuple[LabelledSequences, np.ndarray]:
     """Single choices with random features, and the features as a matrix."""
     matrix = (generator.random((N_UNITS, N_TESTS)) < 0.4).astype(np.int64)
-    none = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), N_TESTS)
-    no_lexemes = BinaryCSR(np.zeros(N_UNITS + 1, np.int64), np.zeros(0, np.int32), 0)
-    design = Design(none, no_lexemes, rows_from_dense(matrix))
     labels = generator.integers(0, N_LABELS, N_UNITS).astype(np.int32)
     structure = FreeChoice(choice_lattice(N_LABELS))
-    return LabelledSequences((design,), structure, labels, np.arange(N_UNITS + 1)), matrix
+    encoded = encoded_of(rows_from_dense(matrix))
+    return LabelledSequences(encoded, structure, labels, np.arange(N_UNITS + 1)), matrix
+
+
+def newton_gains(rows: BinaryCSR, *arguments):
+    """Weights and gains of candidates that hold in the units of their rows."""
+    return kernels.newton_gains(rows.indptr, rows.indices, *arguments)
 
 
 def probabilities(data: LabelledSequences, weights: Weights, loss) -> np.ndarray:

@@ -11,14 +11,13 @@ import pytest
 from scipy.special import log_softmax
 
 from objectives import data_of
-from reference import dense_design, design_of, rows_from_dense
+from reference import dense_design, design_of, encoded_of, rows_from_dense
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.lattice import choice_lattice
-from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
+from spacy_cascade.inference.linear_chain import FreeChoice
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
-from spacy_cascade.numeric.design import BinaryCSR, Design
 from spacy_cascade.penalties.gaussian import Gaussian
 from spacy_cascade.systems.induction.candidates import AtomicTests
 from spacy_cascade.systems.induction.trainer import Induced, Induction
@@ -35,13 +34,10 @@ def single_tests(n: int) -> AtomicTests:
 
 
 def choices(matrix: np.ndarray, labels: np.ndarray) -> LabelledSequences:
-    none = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), matrix.shape[1])
-    no_lexemes = BinaryCSR(np.zeros(len(matrix) + 1, np.int64), np.zeros(0, np.int32), 0)
-    design = Design(none, no_lexemes, rows_from_dense(matrix))
     structure = FreeChoice(choice_lattice(int(labels.max()) + 1))
-    return LabelledSequences(
-        (design,), structure, labels.astype(np.int32), np.arange(len(labels) + 1)
-    )
+    starts = np.arange(len(labels) + 1)
+    encoded = encoded_of(rows_from_dense(matrix))
+    return LabelledSequences(encoded, structure, labels.astype(np.int32), starts)
 
 
 def run(
@@ -98,11 +94,17 @@ def test_rounds_add_as_many_features_as_they_are_to(generator):
 
 
 def test_a_conjunction_is_found_where_no_test_decides(generator):
+    """And the unit that is told of a feature has it; a test that cannot join stays alone."""
     data, tests = exclusive_or(generator)
-    found = run(data, tests)
+    found, active = run(data, tests), design_of(data).active_features()
     assert (1, 4) in found.features
     assert all(one.n_hard for one in found.rounds)
     assert found.rounds[-1].loss < 0.4 * found.rounds[0].loss
+    for feature, unit in zip(found.features, found.units.tolist(), strict=True):
+        row = active.indices[active.indptr[unit] : active.indptr[unit + 1]]
+        assert set(feature) <= set(row.tolist())
+    alone = AtomicTests(tests.template, np.arange(6) != 4, tests.parts)
+    assert not [f for f in run(data, alone).features if 4 in f and len(f) > 1]
 
 
 def test_conjunctions_grow_as_long_as_they_have_to(generator):
@@ -113,14 +115,6 @@ def test_conjunctions_grow_as_long_as_they_have_to(generator):
     assert max(map(len, shorter.features)) == 2
 
 
-def test_the_first_unit_of_each_feature_has_it(generator):
-    data, tests = exclusive_or(generator)
-    found, active = run(data, tests), design_of(data).active_features()
-    for feature, unit in zip(found.features, found.units.tolist(), strict=True):
-        row = active.indices[active.indptr[unit] : active.indptr[unit + 1]]
-        assert set(feature) <= set(row.tolist())
-
-
 def test_only_so_many_templates_are_admitted(generator):
     """Each test is of another template, so each conjunction is."""
     matrix = (generator.random((300, 8)) < 0.5).astype(np.int64)
@@ -129,12 +123,6 @@ def test_only_so_many_templates_are_admitted(generator):
     joined = [f for f in run(data, tests, templates=1, rounds=3).features if len(f) > 1]
     assert 1 <= len(joined) <= 3
     assert not [f for f in run(data, tests, templates=0).features if len(f) > 1]
-
-
-def test_tests_that_cannot_join_stay_alone(generator):
-    data, tests = exclusive_or(generator)
-    alone = AtomicTests(tests.template, np.arange(6) != 4, tests.parts)
-    assert not [f for f in run(data, alone).features if 4 in f and len(f) > 1]
 
 
 def test_a_chain_gives_the_same_on_any_number_of_threads(generator):
@@ -151,24 +139,14 @@ def test_a_chain_gives_the_same_on_any_number_of_threads(generator):
 
 
 def test_units_without_annotation_teach_nothing(generator):
-    """A test that holds only where no label is known is no candidate."""
+    """A test that holds only where no label is known is no candidate, and none is an error."""
     matrix = (generator.random((200, 4)) < 0.5).astype(np.int64)
     data = choices(matrix, matrix[:, 0])
     data.observed[matrix[:, 3] > 0] = -1
-    found = run(data, single_tests(4))
-    assert not [feature for feature in found.features if 3 in feature]
-
-
-def test_no_gain_is_an_error_with_advice(generator):
+    assert not [feature for feature in run(data, single_tests(4)).features if 3 in feature]
     matrix = np.zeros((10, 2), dtype=np.int64)
     with pytest.raises(TrainingError, match="Lower min_count"):
         run(choices(matrix, np.arange(10) % 2), single_tests(2))
-
-
-def test_the_least_settings_that_there_are():
-    least = {"rounds": 1, "features": 1, "templates": 0, "round_iterations": 1, "longest": 1}
-    assert Induction(LBFGS(), **least, min_count=1, certainty=1.0).longest == 1
-    assert Induction(LBFGS()).longest is None
 
 
 @pytest.mark.parametrize(
@@ -179,10 +157,6 @@ def test_the_least_settings_that_there_are():
 def test_settings_out_of_range(settings):
     with pytest.raises(ConfigError, match=r"\[trainer\]"):
         Induction(LBFGS(), **settings)
-
-
-def test_what_cannot_be_induced_is_refused():
-    Induction(LBFGS()).check(Likelihood(), Gaussian(1.0), LinearChain)
 
 
 @pytest.mark.parametrize("is_new", [True, False])

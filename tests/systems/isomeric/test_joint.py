@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 
 from objectives import data_of, objective_of
 from reference import Corpus, design_of
-from spacy_cascade.errors import TrainingError
+from spacy_cascade.errors import ConfigError, TrainingError
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Weights
-from spacy_cascade.losses.margin import Likelihood
+from spacy_cascade.inference.structure import Structure, Weights
+from spacy_cascade.losses.margin import Hinge, Likelihood, SoftmaxMargin
 from spacy_cascade.penalties.gaussian import Gaussian
 from spacy_cascade.systems.isomeric.trainer import (
     JointFit,
@@ -82,15 +84,13 @@ def arrays(fits: tuple[Fit[Any], ...]) -> list[bytes]:
     return [np.asarray(array).tobytes() for fit in fits for array in fit.weights()]
 
 
-def test_they_begin_at_the_weights_of_their_tasks(tasks: tuple[Task, Task]) -> None:
-    for fit, task in zip(begun(tasks), tasks, strict=True):
-        for found, expected in zip(fit.weights(), task.start, strict=True):
-            np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
 def test_steps_of_the_second_are_steps_of_both(tasks: tuple[Task, Task]) -> None:
+    """They begin at the weights of their tasks."""
     fits = begun(tasks, C=0.3)
     first, second = fits
+    for fit, task in zip(fits, tasks, strict=True):
+        for found, expected in zip(fit.weights(), task.start, strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-12)
     before = arrays(fits)
     assert first.step(tasks[0].data) == 0.0
     assert arrays(fits) == before
@@ -148,23 +148,34 @@ def test_they_go_on_from_their_states(tasks: tuple[Task, Task]) -> None:
     assert arrays(resumed) == arrays(stopped)
     resumed[1].step(tasks[1].data)
     assert arrays(resumed) == arrays(whole)
-
-
-def test_the_first_goes_stale_with_the_second(tasks: tuple[Task, Task]) -> None:
-    """Also where only the second one is restored."""
+    with pytest.raises(ValueError, match="a state where JointlyFitted has none"):
+        resumed[0].restore({"iteration": 1})
+    # The first goes stale with the second, also where only that is restored.
     fits = begun(tasks)
-    fits[1].restore(begun(tasks)[1].state())
+    fits[1].restore(stopped[1].state())
     assert marks(fits) == [True] * 4
 
 
-def test_a_state_of_the_first_is_empty(tasks: tuple[Task, Task]) -> None:
-    with pytest.raises(ValueError, match="a state where JointlyFitted has none"):
-        begun(tasks)[0].restore({"iteration": 1})
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf])
+def test_the_strength_is_a_finite_number_of_zero_or_more(value: float) -> None:
+    with pytest.raises(ConfigError, match=r"finite C of 0 or more.*\[trainer\]"):
+        JointLBFGS(C=value)
 
 
-def test_it_has_no_training_of_its_own(tasks: tuple[Task, Task]) -> None:
+@pytest.mark.parametrize("trainer", [JointLBFGS(), TrainedJointly()])
+def test_joint_training_is_by_likelihood_with_a_penalty(trainer: Any) -> None:
+    trainer.check(SoftmaxMargin(kappa=0.0), Gaussian(), LinearChain)
+    for loss, penalty in (
+        (SoftmaxMargin(), Gaussian()), (Hinge(), Gaussian()), (Likelihood(), None),
+    ):  # fmt: skip
+        with pytest.raises(ConfigError, match="trains by likelihood and cannot use"):
+            trainer.check(loss, penalty, LinearChain)
+    with pytest.raises(ConfigError, match="which Structure does not offer"):
+        trainer.check(Likelihood(), Gaussian(), Structure)
+
+
+def test_the_first_has_no_training_of_its_own(tasks: tuple[Task, Task]) -> None:
     trainer = TrainedJointly()
-    assert trainer.iterations == 0
-    assert trainer.sees_all
+    assert (trainer.iterations, trainer.sees_all) == (0, True)
     with pytest.raises(TrainingError, match=r"trained by a later one.*JointLBFGS"):
         trainer.begin(tasks[0])

@@ -9,7 +9,14 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from helpers import add_segmenter, annotations, blank, make_examples, train
+from helpers import (
+    add_segmenter,
+    annotation,
+    blank,
+    bounds,
+    make_examples,
+    train,
+)
 from spacy_cascade import ConfigError
 
 MODEL = {
@@ -62,38 +69,38 @@ def best_pair(nlp: Language, sentence: Doc) -> tuple[float, set[tuple[int, int, 
     return max(pairs, key=lambda pair: pair[0])
 
 
-def test_the_best_pair_is_found() -> None:
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    """Each test says whether it decodes jointly."""
+    return two_chains()
+
+
+def test_the_best_pair_is_found(nlp: Language) -> None:
     """By comparison with trying all segmentations of a sentence one after the other."""
-    nlp = two_chains()
+    second = nlp.get_pipe("types")
+    second.joint_key = None
     alone = list(nlp.pipe(TEXTS))
-    nlp.get_pipe("types").joint_key = "cascade"
-    for text, before in zip(TEXTS, alone, strict=True):
-        doc = nlp(text)
-        found = {(s.start, s.end, s.label_) for s in doc.spans["types"]}
-        nlp.get_pipe("types").joint_key = None
-        _, expected = best_pair(nlp, nlp.make_doc(text))
-        nlp.get_pipe("types").joint_key = "cascade"
-        assert found == expected, text
+    expected = [best_pair(nlp, nlp.make_doc(text))[1] for text in TEXTS]
+    second.joint_key = "cascade"
+    docs = list(nlp.pipe(TEXTS))
+    for doc, before, wanted in zip(docs, alone, expected, strict=True):
+        assert {(s.start, s.end, s.label_) for s in doc.spans["types"]} == wanted, doc.text
         # The segmentation under the key stays the best one by itself.
         assert [s.text for s in doc.spans["cascade"]] == [s.text for s in before.spans["cascade"]]
-
-
-def test_batches_give_what_single_docs_give() -> None:
-    nlp = two_chains(joint_key="cascade")
-    singly = [annotations(nlp, [text]) for text in TEXTS]
-    assert annotations(nlp, TEXTS) == [each for one in singly for each in one]
+    assert [annotation(nlp(text)) for text in TEXTS] == [annotation(doc) for doc in docs]
     assert list(nlp("").ents) == []
 
 
-def test_some_text_is_labelled_otherwise() -> None:
-    """Else the other tests would say nothing: the best pair is not always that of the best."""
-    nlp = two_chains()
+def test_some_text_is_labelled_otherwise(nlp: Language) -> None:
+    """Else the other test would say nothing: the best pair is not always that of the best."""
     words = sorted({word for text in TEXTS for word in text.split()} - {"."})
     generator = np.random.default_rng(0)
     texts = [" ".join(generator.choice(words, 8)) + " ." for _ in range(60)]
-    alone = annotations(nlp, texts)
-    nlp.get_pipe("types").joint_key = "cascade"
-    assert annotations(nlp, texts) != alone
+    found = []
+    for key in (None, "cascade"):
+        nlp.get_pipe("types").joint_key = key
+        found.append([[bounds(doc.spans["types"])] for doc in nlp.pipe(texts)])
+    assert found[0] != found[1]
 
 
 def test_what_joint_decoding_needs() -> None:

@@ -11,7 +11,6 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from helpers import TEXTS, bounds, make_doc
-from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.spans.gold import read_gold
 from spacy_cascade.systems.reranking.typed_lists import TypedLists, read_lists
 from spacy_cascade.workflows.reconfigure import reconfigured
@@ -82,21 +81,18 @@ def expected(docs: list[Doc], n: int) -> list[list[tuple[float, list[tuple[int, 
     return found
 
 
-@pytest.mark.parametrize("n", [1, 2, N, N + 1])
-def test_they_are_what_the_groups_hold(docs: list[Doc], n: int) -> None:
+def test_they_are_what_the_groups_hold(docs: list[Doc]) -> None:
+    """And spans of a sentence stand together."""
     typed = read_lists(docs, KEY, "a test")
-    assert segmentations(typed.best(n)) == expected(docs, min(n, N))
-    assert len(set(zip(typed.start, typed.end, strict=True))) == len(typed.start)
-    assert typed.doc_spans[1] == typed.doc_spans[2] == np.count_nonzero(typed.start < len(docs[0]))
-
-
-def test_spans_of_a_sentence_stand_together(docs: list[Doc]) -> None:
-    typed = read_lists(docs, KEY, "a test")
+    for n in (1, 2, N, N + 1):
+        assert segmentations(typed.best(n)) == expected(docs, min(n, N))
     offsets = dict(zip(map(id, docs), np.cumsum([0, *map(len, docs)]), strict=False))
     for i, (doc, first, last) in enumerate(sentences(docs)):
         own = slice(typed.lists.span_starts[i], typed.lists.span_starts[i + 1])
         assert (typed.start[own] >= first + offsets[id(doc)]).all()
         assert (typed.end[own] <= last + offsets[id(doc)]).all()
+    assert len(set(zip(typed.start, typed.end, strict=True))) == len(typed.start)
+    assert typed.doc_spans[1] == typed.doc_spans[2] == np.count_nonzero(typed.start < len(docs[0]))
 
 
 def test_errors_count_what_is_wrong_and_missed(docs: list[Doc]) -> None:
@@ -124,10 +120,3 @@ def test_chosen_spans(docs: list[Doc]) -> None:
     assert list(zip(typed.start[second], typed.end[second], strict=True)) == [p[:2] for p in pairs]
     nothing = typed.chosen_spans(np.full(len(sentences(docs)), -1, dtype=np.int32))
     assert len(nothing) == 0
-
-
-def test_groups_that_were_changed(docs: list[Doc]) -> None:
-    doc = docs[0].copy()
-    doc.spans[f"{KEY}/2"].attrs["sequence_scores"] = [0.0]
-    with pytest.raises(ConfigError, match=r"a test found doc.spans\['cascade/2'\] changed"):
-        read_lists([doc], KEY, "a test")

@@ -15,8 +15,6 @@ from spacy.training import Example
 
 from helpers import (
     TEXTS,
-    add_classifier,
-    add_segmenter,
     annotation,
     annotations,
     blank,
@@ -26,7 +24,7 @@ from helpers import (
     make_doc,
     make_examples,
 )
-from spacy_cascade import ConfigError, ModelFileError, TrainingError
+from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.scorers.linear import get_weights
 from spacy_cascade.workflows.reconfigure import reconfigured
 
@@ -85,10 +83,6 @@ def test_with_one_candidate_it_is_the_plain_cascade(trained: Language, nlp: Lang
         for k in range(2, N + 1):
             del doc.spans[f"{KEY}/{k}"]
         assert annotation(reranker(doc)) == annotation(trained(make_doc(trained.vocab, text)))
-
-
-def test_without_weight_the_first_best_stays(trained: Language) -> None:
-    assert annotations(reranking(trained, weight=0.0)) == annotations(trained)
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0, 50.0])
@@ -168,14 +162,6 @@ def test_entities_of_other_components_stay(nlp: Language) -> None:
     assert bounds(doc.spans["other"]) == [(0, 2, "")]
 
 
-def test_an_entity_that_is_gone_leaves_no_trace(nlp: Language) -> None:
-    doc = with_list(nlp)
-    prefer(doc, 2, 2)
-    nlp.get_pipe("cascade_reranker")(doc)
-    inside = {t for start, end, _ in bounds(doc.ents) for t in range(start, end)}
-    assert {t.i for t in doc if t.ent_iob_ != "O"} == inside
-
-
 def test_an_entity_like_one_that_was_found_stays(nlp: Language) -> None:
     found = with_list(nlp)
     prefer(found, 2, 2)
@@ -189,17 +175,6 @@ def test_an_entity_like_one_that_was_found_stays(nlp: Language) -> None:
     assert [e.kb_id_ for e in doc.ents if bounds([e]) == [gone]] == ["Q1"]
 
 
-def test_tokens_of_an_entity_that_is_gone_are_outside(nlp: Language) -> None:
-    doc = two_sentences(nlp)
-    odd = [doc[i : i + 1] for i in range(1, len(doc), 2)]
-    doc.set_ents([], outside=odd, default="missing")
-    doc = with_list(nlp, doc)
-    prefer(doc, 2, 2)
-    nlp.get_pipe("cascade_reranker")(doc)
-    inside = {t for start, end, _ in bounds(doc.ents) for t in range(start, end)}
-    assert {t.ent_iob_ for t in doc if t.i not in inside} == {"O"}
-
-
 def test_without_set_ents_entities_are_left_alone(trained: Language) -> None:
     nlp = reranking(trained, set_ents=False)
     doc = with_list(nlp)
@@ -207,20 +182,6 @@ def test_without_set_ents_entities_are_left_alone(trained: Language) -> None:
     prefer(doc, 2, 2)
     nlp.get_pipe("cascade_reranker")(doc)
     assert bounds(doc.ents) == before != bounds(doc.spans[KEY])
-
-
-def test_kept_candidates_can_be_ranked_again(trained: Language) -> None:
-    nlp = reranking(trained, keep_candidates=True)
-    doc = with_list(nlp)
-    first = bounds(doc.ents)
-    scores = {k: list(doc.spans[f"{KEY}/{k}"].attrs["sequence_scores"]) for k in (1, N)}
-    prefer(doc, N, N)
-    reranker = nlp.get_pipe("cascade_reranker")
-    reranker(doc)
-    assert bounds(doc.ents) == bounds(doc.spans[f"{KEY}/{N}"]) != first
-    doc.spans[f"{KEY}/{N}"].attrs["sequence_scores"] = scores[N]
-    reranker(doc)
-    assert bounds(doc.ents) == first
 
 
 @pytest.mark.parametrize(
@@ -239,31 +200,41 @@ def test_missing_partners_and_wrong_order(nlp: Language, order: list[str], messa
             nlp.get_pipe(name)(doc)
 
 
-def test_no_list_and_another_key(trained: Language) -> None:
-    with pytest.raises(ConfigError, match=r"cascade_reranker.*'cascade/1'.*begins 'The IL-2 gene"):
-        reranking(trained, n_best=1)(TEXTS[0])
-    with pytest.raises(ConfigError, match="spans_key = 'other'"):
-        reranking(trained, spans_key="other")(TEXTS[0])
+def test_tokens_of_an_entity_that_is_gone_are_outside(nlp: Language) -> None:
+    """Also where some were missing before; a Doc without tokens or spans is left as it is."""
+    doc = two_sentences(nlp)
+    odd = [doc[i : i + 1] for i in range(1, len(doc), 2)]
+    doc.set_ents([], outside=odd, default="missing")
+    for each in (with_list(nlp), with_list(nlp, doc)):
+        prefer(each, 2, 2)
+        nlp.get_pipe("cascade_reranker")(each)
+        inside = {t for start, end, _ in bounds(each.ents) for t in range(start, end)}
+        assert {t.i for t in each if t.ent_iob_ != "O"} == inside
+    assert annotation(nlp(Doc(nlp.vocab)))["ents"] == []
+    assert set(nlp(TEXTS[4]).spans) == {KEY}
+
+
+def test_kept_candidates_can_be_ranked_again(trained: Language) -> None:
+    nlp = reranking(trained, keep_candidates=True)
+    doc = with_list(nlp)
+    first = bounds(doc.ents)
+    scores = {k: list(doc.spans[f"{KEY}/{k}"].attrs["sequence_scores"]) for k in (1, N)}
+    prefer(doc, N, N)
+    reranker = nlp.get_pipe("cascade_reranker")
+    reranker(doc)
+    assert bounds(doc.ents) == bounds(doc.spans[f"{KEY}/{N}"]) != first
+    doc.spans[f"{KEY}/{N}"].attrs["sequence_scores"] = scores[N]
+    reranker(doc)
+    assert bounds(doc.ents) == first
 
 
 def test_a_list_that_was_changed(nlp: Language) -> None:
-    doc = with_list(nlp)
-    doc.spans[f"{KEY}/2"].append(doc[0:1])
-    with pytest.raises(ConfigError, match=r"'cascade/2'\] changed"):
-        nlp.get_pipe("cascade_reranker")(doc)
-
-
-@pytest.mark.parametrize(
-    "settings", [{"rate": -1.0}, {"rate": 0.0}, {"scale": 0.0}, {"weight": -1.0}]
-)
-def test_settings_out_of_range(settings: dict[str, float]) -> None:
-    with pytest.raises(ConfigError, match=r"\[components.cascade_reranker\]"):
-        blank().add_pipe("cascade_reranker", config=settings)
-
-
-def test_docs_without_tokens_or_spans(nlp: Language) -> None:
-    assert annotation(nlp(Doc(nlp.vocab)))["ents"] == []
-    assert set(nlp(TEXTS[4]).spans) == {KEY}
+    longer, shorter = with_list(nlp), with_list(nlp)
+    longer.spans[f"{KEY}/2"].append(longer[0:1])
+    shorter.spans[f"{KEY}/2"].attrs["sequence_scores"] = [0.0]
+    for doc in (longer, shorter):
+        with pytest.raises(ConfigError, match=r"'cascade/2'\] changed"):
+            nlp.get_pipe("cascade_reranker")(doc)
 
 
 # Training
@@ -297,33 +268,13 @@ def weights_of(nlp: Language) -> np.ndarray:
 
 
 def test_it_learns_which_of_the_list_is_right(trained: Language) -> None:
-    nlp, losses = learnt(trained, passes=100, rate=0.5)
+    nlp, losses = learnt(trained, passes=50, rate=0.5)
     assert losses[-1] < 0.3 * losses[0]
     right = [
         bounds(nlp.get_pipe("cascade_reranker")(e.predicted).ents) == bounds(e.reference.ents)
         for e in lists(nlp)
     ]
     assert sum(right) >= 3
-
-
-def test_it_learns_types_too(trained: Language) -> None:
-    nlp = reranking(trained, model={"min_count": 1}, rate=0.5)
-    reranker = nlp.get_pipe("cascade_reranker")
-    examples = []
-    for text in TEXTS[:4]:
-        doc = with_list(nlp, make_doc(nlp.vocab, text))
-        gold = make_doc(nlp.vocab, text)
-        spans = [Span(gold, s, e, "cell") for s, e, _ in bounds(doc.spans[KEY])]
-        gold.set_ents(spans, default="outside")
-        examples.append(Example(doc, gold))
-    reranker.initialize(lambda: examples, nlp=nlp)
-    for _ in range(50):
-        reranker.update(examples)
-    doc = nlp(TEXTS[0])
-    assert (
-        {span.label_ for span in doc.ents} == {span.label_ for span in doc.spans[KEY]} == {"cell"}
-    )
-    assert len(confidences(doc)) == len(doc.ents)
 
 
 def test_the_loss_is_the_expected_number_of_errors(trained: Language) -> None:
@@ -333,12 +284,6 @@ def test_the_loss_is_the_expected_number_of_errors(trained: Language) -> None:
         found, gold = set(bounds(example.predicted.spans[KEY])), set(bounds(example.reference.ents))
         wrong += len(found ^ gold)
     assert loss == pytest.approx(wrong, abs=0.1)
-
-
-def test_the_same_updates_give_the_same_weights(trained: Language) -> None:
-    found = [weights_of(learnt(trained)[0]) for _ in range(2)]
-    np.testing.assert_array_equal(*found)
-    assert found[0].any()
 
 
 def test_without_features_it_cannot_learn(trained: Language) -> None:
@@ -378,6 +323,26 @@ def test_training_in_spacys_way() -> None:
     assert set(losses) == {"cascade_reranker"}
 
 
+def test_it_learns_types_too(trained: Language) -> None:
+    nlp = reranking(trained, model={"min_count": 1}, rate=0.5)
+    reranker = nlp.get_pipe("cascade_reranker")
+    examples = []
+    for text in TEXTS[:4]:
+        doc = with_list(nlp, make_doc(nlp.vocab, text))
+        gold = make_doc(nlp.vocab, text)
+        spans = [Span(gold, s, e, "cell") for s, e, _ in bounds(doc.spans[KEY])]
+        gold.set_ents(spans, default="outside")
+        examples.append(Example(doc, gold))
+    reranker.initialize(lambda: examples, nlp=nlp)
+    for _ in range(25):
+        reranker.update(examples)
+    doc = nlp(TEXTS[0])
+    assert (
+        {span.label_ for span in doc.ents} == {span.label_ for span in doc.spans[KEY]} == {"cell"}
+    )
+    assert len(confidences(doc)) == len(doc.ents)
+
+
 def test_labels_belong_to_the_classifier(nlp: Language) -> None:
     assert nlp.get_pipe("cascade_reranker").labels == ()
     with pytest.raises(TrainingError, match="cascade_classifier"):
@@ -398,41 +363,12 @@ def test_round_trips(trained: Language, tmp_path: Path) -> None:
     ):
         np.testing.assert_array_equal(weights_of(copy), weights_of(nlp))
         assert annotations(copy) == expected
+    together = [annotation(doc) for doc in nlp.pipe(TEXTS, batch_size=4, n_process=2)]
+    assert together == [annotation(nlp(text)) for text in TEXTS]
+    untrained = reranking(trained)
+    untrained.to_disk(tmp_path / "untrained")
+    copy = spacy.load(tmp_path / "untrained")
+    assert not copy.get_pipe("cascade_reranker").is_trained
+    assert annotations(copy) == annotations(untrained)
     overridden = spacy.load(tmp_path, config={"components.cascade_reranker.weight": 7.0})
     assert overridden.get_pipe("cascade_reranker").weight == 7.0
-
-
-def test_an_untrained_one_comes_back_untrained(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path)
-    copy = spacy.load(tmp_path)
-    assert not copy.get_pipe("cascade_reranker").is_trained
-    assert annotations(copy) == annotations(nlp)
-
-
-def test_what_cannot_be_loaded(nlp: Language, tmp_path: Path) -> None:
-    reranker = nlp.get_pipe("cascade_reranker")
-    data = reranker.to_bytes()
-    for damaged in (b"", data[:-20], nlp.get_pipe("cascade_segmenter").to_bytes()):
-        with pytest.raises(ModelFileError):
-            reranker.from_bytes(damaged)
-    with pytest.raises(ModelFileError, match="Is the pipeline complete"):
-        reranker.from_disk(tmp_path / "nowhere")
-
-
-def test_batches_and_processes_change_nothing(trained: Language) -> None:
-    nlp, _ = learnt(trained, passes=3)
-    expected = [annotation(nlp(text)) for text in TEXTS]
-    assert [annotation(doc) for doc in nlp.pipe(TEXTS, batch_size=4)] == expected
-    assert [annotation(doc) for doc in nlp.pipe(TEXTS, batch_size=3, n_process=2)] == expected
-
-
-def test_pipelines_of_other_keys() -> None:
-    nlp = blank()
-    add_segmenter(nlp, n_best=N, spans_key="found")
-    add_classifier(nlp, spans_key="found")
-    nlp.add_pipe("cascade_reranker", config={"spans_key": "found"})
-    examples = make_examples(nlp)
-    nlp.initialize(lambda: examples)
-    with nlp.select_pipes(disable=["cascade_reranker"]):
-        nlp.update(examples)
-    assert set(nlp(TEXTS[0]).spans) == {"found"}

@@ -8,9 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from spacy_cascade.systems.reranking.kernels import (
+from reference import encoded_of, rows_from_dense
+from spacy_cascade.inference.structure import Weights
+from spacy_cascade.systems.reranking.minimum_risk import (
     Learnt,
     Lists,
+    MinimumRiskFit,
+    RiskData,
     choose,
     minimum_risk,
     span_posteriors,
@@ -87,13 +91,17 @@ def risk_and_gradient(sentences: list[Sentence]) -> tuple[float, np.ndarray]:
     shape = errors.shape
     learnt = Learnt(np.zeros(shape), np.zeros(shape), np.full(shape, even))
     order = np.arange(len(sentences))
-    rows = as_rows(np.eye(len(errors)))
+    numbers = np.arange(len(errors) + 1)  # span `u` has the feature `u`
+    rows = numbers, numbers[:-1].astype(np.int32)
     risk = minimum_risk(*rows, lists, errors, order, even**0.5, 0, learnt)
     return risk, -learnt.weights
 
 
 def test_the_highest_total_is_chosen(generator: np.random.Generator) -> None:
-    sentences = random_sentences(generator)
+    """Of equals the first."""
+    nothing = np.zeros((2, N_CLASSES))
+    flat = Sentence([[0], [1], []], np.zeros(3), nothing, nothing)
+    sentences = [*random_sentences(generator), flat]
     lists, errors = as_lists(sentences)
     chosen = np.empty(len(sentences), dtype=np.int32)
     classes = np.empty(len(errors), dtype=np.int32)
@@ -105,14 +113,6 @@ def test_the_highest_total_is_chosen(generator: np.random.Generator) -> None:
         k, by_span, _, _ = max(hypotheses(s), key=lambda h: h[2])
         assert chosen[i] == k
         assert [classes[lists.span_starts[i] + u] for u in by_span] == list(by_span.values())
-
-
-def test_of_equals_the_first_is_chosen() -> None:
-    flat = Sentence([[0], [1], []], np.zeros(3), np.zeros((2, N_CLASSES)), np.zeros((2, N_CLASSES)))
-    lists, _ = as_lists([flat])
-    chosen, classes = np.empty(1, dtype=np.int32), np.empty(2, dtype=np.int32)
-    choose(lists, chosen, classes)
-    assert (chosen.tolist(), classes.tolist()) == ([0], [0, 0])
 
 
 def test_posteriors_are_sums_over_hypotheses(generator: np.random.Generator) -> None:
@@ -131,12 +131,14 @@ def test_posteriors_are_sums_over_hypotheses(generator: np.random.Generator) -> 
 
 
 def test_the_risk_is_the_expected_number_of_errors(generator: np.random.Generator) -> None:
+    """And its gradient is that by differences; huge scores do not overflow."""
     sentences = random_sentences(generator)
     expected = sum(expected_errors(s) for s in sentences if len(s.errors))
     assert risk_and_gradient(sentences)[0] == pytest.approx(expected, abs=1e-12)
-
-
-def test_the_gradient_of_the_risk(generator: np.random.Generator) -> None:
+    for s in sentences:
+        s.sequence_scores, s.class_scores = s.sequence_scores * 1e3, s.class_scores * 1e3
+    risk, gradient = risk_and_gradient(sentences)
+    assert np.isfinite([risk, *gradient.reshape(-1)]).all()
     for s in random_sentences(generator):
         gradient = risk_and_gradient([s])[1]
         numeric = np.zeros_like(gradient)
@@ -148,44 +150,28 @@ def test_the_gradient_of_the_risk(generator: np.random.Generator) -> None:
         np.testing.assert_allclose(gradient, numeric, atol=2e-6)
 
 
-def test_huge_scores_do_not_overflow(generator: np.random.Generator) -> None:
+def some_data(generator: np.random.Generator) -> tuple[list[Sentence], np.ndarray, RiskData]:
+    """Sentences, whose spans have random features `[U, 6]`, and what they teach."""
     sentences = random_sentences(generator)
-    for s in sentences:
-        s.sequence_scores *= 1e3
-        s.class_scores *= 1e3
-    risk, gradient = risk_and_gradient(sentences)
-    assert np.isfinite(risk)
-    assert np.isfinite(gradient).all()
-
-
-def random_design(generator: np.random.Generator, n_spans: int, n_features: int) -> np.ndarray:
-    """A dense binary design `[U, F]`."""
-    return (generator.random((n_spans, n_features)) < 0.4).astype(float)
-
-
-def as_rows(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The design as sparse rows."""
-    columns = [np.flatnonzero(row) for row in dense]
-    starts = np.cumsum([0, *map(len, columns)])
-    return starts, np.concatenate([np.zeros(0), *columns]).astype(np.int32)
+    lists, errors = as_lists(sentences)
+    dense = (generator.random((len(errors), 6)) < 0.4).astype(np.int64)
+    (design,) = encoded_of(rows_from_dense(dense))
+    return sentences, dense, RiskData(design, lists, errors)
 
 
 def test_steps_are_those_of_adagrad_and_averaged(generator: np.random.Generator) -> None:
-    sentences = random_sentences(generator)
-    lists, errors = as_lists(sentences)
-    dense = random_design(generator, len(errors), 6)
-    rate, first = 0.2, 0.3
-    learnt = Learnt(
-        np.zeros((6, N_CLASSES)), np.zeros((6, N_CLASSES)), np.full((6, N_CLASSES), first)
-    )
-    weights, squares = np.zeros((6, N_CLASSES)), np.full((6, N_CLASSES), first)
+    """Sentence by sentence, in the order of the seed; a step makes the model's weights stale."""
+    sentences, dense, data = some_data(generator)
+    rate, lists = 0.2, data.lists
+    start = Weights(generator.normal(size=(6, N_CLASSES)).astype(np.float32), np.arange(3.0))
+    fit, orders = MinimumRiskFit(start, rate, seed=1), np.random.default_rng(1)
+    np.testing.assert_array_equal(fit.weights().features, start.features)
+    assert (fit.weights_are_stale, fit.hessian_is_stale) == (False, False)
+    weights, squares = start.features.astype(np.float64), np.full((6, N_CLASSES), 0.3)
     history = []
-    risks = 0.0
-    for n_before in (0, len(sentences)):
-        order = generator.permutation(len(sentences))
-        found = minimum_risk(*as_rows(dense), lists, errors, order, rate, n_before, learnt)
-        risks = 0.0
-        for i in order:
+    for _ in range(2):
+        found, risks = fit.step(data), 0.0
+        for i in orders.permutation(len(sentences)):
             s, rows = sentences[i], slice(lists.span_starts[i], lists.span_starts[i + 1])
             if s.segmentations and len(s.errors):
                 base = s.class_scores
@@ -199,6 +185,19 @@ def test_steps_are_those_of_adagrad_and_averaged(generator: np.random.Generator)
                         weights[f] -= rate * slope / np.sqrt(squares[f])
             history.append(weights.copy())
         assert found == pytest.approx(risks)
-    np.testing.assert_allclose(learnt.weights, weights, atol=1e-5)
-    average = learnt.weights - learnt.drift / len(history)
-    np.testing.assert_allclose(average, np.mean(history, axis=0), atol=1e-5)
+        now = fit.weights()
+        np.testing.assert_allclose(now.features, np.mean(history, axis=0), atol=1e-5)
+        np.testing.assert_array_equal(now.transitions, start.transitions)
+    assert (fit.weights_are_stale, fit.hessian_is_stale) == (True, True)
+
+
+def test_seeds_are_orders(generator: np.random.Generator) -> None:
+    """Without a rate nothing is learnt, and any order has the risk of the start."""
+    *_, data = some_data(generator)
+    start = Weights(generator.normal(size=(6, N_CLASSES)), np.zeros(3))
+    first, again, other = (MinimumRiskFit(start, 0.5, seed) for seed in (1, 1, 2))
+    risks = [fit.step(data) for fit in (first, again, other)]
+    assert risks[0] == risks[1] != risks[2]
+    np.testing.assert_array_equal(first.weights().features, again.weights().features)
+    still = [MinimumRiskFit(start, 0.0, seed).step(data) for seed in (1, 2)]
+    assert still[0] == pytest.approx(still[1])

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from spacy.language import Language
 
-from helpers import TEXTS, annotations, blank, make_examples, write_sample
+from helpers import TEXTS, annotations, blank, make_examples
 from spacy_cascade import ConfigError, TrainingError
-from spacy_cascade.systems.reranking.callback import make_reranker_tuning
+from spacy_cascade.systems.reranking import tuning
 from spacy_cascade.systems.reranking.component import CascadeReranker, RerankerData
-from spacy_cascade.systems.reranking.kernels import Lists
-from spacy_cascade.systems.reranking.tuning import tune, tune_reranker
+from spacy_cascade.systems.reranking.minimum_risk import Lists
+from spacy_cascade.systems.reranking.tuning import SIZES, WEIGHTS, tune, tune_reranker
 from spacy_cascade.systems.reranking.typed_lists import TypedLists
 
 WITH_RERANKER = ["sentencizer", "cascade_segmenter", "cascade_classifier", "cascade_reranker"]
@@ -51,21 +51,13 @@ def test_the_best_of_the_grid_is_taken(
     assert set(found.grid) == {(n, w) for n in (1, 2, 4) for w in (0.0, 1.0, 10.0)}
     assert (found.n_best, found.weight) == (4, 10.0)
     assert found.f1 == max(found.grid.values()) > found.baseline == found.grid[1, 0.0]
-
-
-def test_of_equals_the_smaller(generator: np.random.Generator, reranker: CascadeReranker) -> None:
-    data = one_span_each(generator)
-    data.errors[:] = -1.0
-    found = tune(reranker, data, (1.0, 0.5), (4, 1, 2))
-    assert (found.n_best, found.weight, found.f1) == (1, 0.5, 1.0)
-
-
-def test_f1_counts_entities(generator: np.random.Generator, reranker: CascadeReranker) -> None:
     data = one_span_each(generator)
     first = data.errors.reshape(-1, 4)[:, 0]
-    right = np.count_nonzero(first < 0)
-    expected = 2 * right / (len(first) + data.n_gold)
+    expected = 2 * np.count_nonzero(first < 0) / (len(first) + data.n_gold)
     assert tune(reranker, data, (0.0,), (1,)).f1 == pytest.approx(expected)
+    data.errors[:] = -1.0  # of equals the smaller
+    found = tune(reranker, data, (1.0, 0.5), (4, 1, 2))
+    assert (found.n_best, found.weight, found.f1) == (1, 0.5, 1.0)
     data.errors[:] = 0.0  # nothing is annotated
     assert tune(reranker, data, (0.0,), (1,)).f1 == 0.0
 
@@ -103,10 +95,31 @@ def test_what_cannot_be_tuned(trained: Language) -> None:
             tune_reranker(trained, examples)
 
 
-def test_it_runs_whenever_training_saves(trained: Language, tmp_path: Path) -> None:
-    data = write_sample(tmp_path / "dev.spacy", "dev", 2)
-    before_to_disk = make_reranker_tuning(str(data), weights=[0.0, 1.0], sizes=[1, 2])
-    tuned = before_to_disk(trained)
-    assert tuned.pipe_names == WITH_RERANKER
-    assert "cascade_reranker" not in trained.pipe_names
-    assert tuned.config["components"]["cascade_segmenter"]["n_best"] == 2
+@pytest.mark.parametrize(
+    ("weights", "sizes", "expected"),
+    [(None, None, (WEIGHTS, SIZES)), ([0.5], [2, 3], ([0.5], [2, 3]))],
+)
+def test_a_pipeline_is_tuned_whenever_training_saves_it(
+    weights: Any, sizes: Any, expected: Any, trained: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The meta data of what is saved have the scores after tuning."""
+    asked: list[tuple[Any, ...]] = []
+    tuned = blank().from_config(trained.config).from_bytes(trained.to_bytes())
+    tuned.meta["performance"] = {"ents_f": 0.25, "cascade_segmenter_loss": 7.0}
+    examples = make_examples(tuned)
+    monkeypatch.setattr(tuning, "tune_reranker", lambda *each: (asked.append(each) or tuned, None))
+    monkeypatch.setattr(tuning, "examples_for", lambda nlp, path: examples)
+    before_to_disk = tuning.make_reranker_tuning("dev.spacy", weights, sizes)
+    nlp = blank()
+    for n in (1, 2):
+        assert before_to_disk(nlp) is tuned
+        assert asked == [(nlp, examples, *expected)] * n
+    assert tuned.meta["performance"] == {"ents_f": 1.0, "cascade_segmenter_loss": 7.0}
+
+
+def test_an_interrupted_training_saves_it_as_it_is() -> None:
+    nlp = blank()
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        assert tuning.make_reranker_tuning("nowhere.spacy")(nlp) is nlp

@@ -13,14 +13,13 @@ from spacy.tokens import Doc
 
 from helpers import blank
 from reference import Extractor, Word
-from spacy_cascade.errors import ConfigError, TemplateError
 from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
-from spacy_cascade.features.units import SegmentSource, Units
+from spacy_cascade.features.units import TokenSource, Units
 from spacy_cascade.numeric.design import SegmentRows
 from spacy_cascade.systems.semi_markov import features as segments
-from spacy_cascade.systems.semi_markov.features import SegmentFeatures, SegmentSettings
+from spacy_cascade.systems.semi_markov.features import SegmentSettings
 from spacy_cascade.systems.semi_markov.space import SegmentSpace
 
 VOCAB = blank().vocab
@@ -92,7 +91,7 @@ def units_of(space: SegmentSpace, docs: Sequence[Sentences], gold: Sequence[Segm
     flags = span_flags(n, spans, np.ones(n, dtype=np.bool_))
     text_of = VOCAB.strings.__getitem__
     positions = space.positions(tokens, text_of, flags)
-    source = SegmentSource(tokens, text_of, flags)
+    source = TokenSource(tokens, text_of, flags)
     return Units(positions, positions.of_token, positions.of_token, source=source)
 
 
@@ -113,7 +112,7 @@ def columns(rows: SegmentRows) -> list[tuple[int, ...]]:
     return sorted(map(tuple, dense.T.tolist()))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     DOCS,
     st.lists(st.sampled_from(LINES), min_size=1, max_size=5, unique=True),
@@ -156,7 +155,7 @@ DOCUMENTS = [[SENTENCE, SENTENCE[2:]], [], [SENTENCE[:1], SENTENCE]]
 EVERY_SECOND = [n % 2 == 0 for n in range(200)]
 
 
-@pytest.mark.parametrize("size", [1, 5, 6, 17])
+@pytest.mark.parametrize("size", [1, 6, 17])
 def test_blocks_can_be_cut_anywhere(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [*LINES, "brackets"]
     found = []
@@ -173,16 +172,6 @@ def test_blocks_can_be_cut_anywhere(size: int, monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_array_equal(one.features.indices, other.features.indices)
 
 
-def test_single_tokens_only() -> None:
-    space = space_of(["lower@all"], 1)
-    gold = [segment for segment in all_segments(DOCUMENTS, 1) if segment[4] == 1]  # p53
-    rows = learnt_rows(space, units_of(space, DOCUMENTS, gold))
-    places = [i for i, word in enumerate([*SENTENCE, *SENTENCE[2:], *SENTENCE[:1], *SENTENCE])
-              if word.text == "p53"]  # fmt: skip
-    assert rows.bounds.tolist() == [[i, i + 1] for i in places]
-    assert rows.length.tolist() == [1] * len(places)
-
-
 def test_the_longest_segment_is_that_of_the_corpus() -> None:
     space = space_of(["size"], None)
     wanted = [(0, 3), (4, 6)]
@@ -194,17 +183,11 @@ def test_the_longest_segment_is_that_of_the_corpus() -> None:
     assert learnt_rows(space, units).longest == 3
 
 
-@pytest.mark.parametrize("docs", [[[]], [[], []]])
-def test_documents_without_words(docs: list[Sentences]) -> None:
+@pytest.mark.parametrize("docs", [[[]], [[], []], DOCUMENTS])
+def test_without_gold_spans_nothing_is_known(docs: list[Sentences]) -> None:
     space = space_of(["lower@all", "brackets"], 3)
     rows = learnt_rows(space, units_of(space, docs, []))
-    assert (rows.ends.tolist(), len(rows.length), rows.features.n_rows) == ([0], 0, 0)
-
-
-def test_without_gold_spans_nothing_is_known() -> None:
-    space = space_of(["lower@all"], 3)
-    rows = learnt_rows(space, units_of(space, DOCUMENTS, []))
-    assert len(space) == 0
+    assert (len(space), len(rows.length), rows.features.n_rows) == (0, 0, 0)
     assert not rows.ends.any()
 
 
@@ -213,8 +196,7 @@ def test_keys_and_known_features_of_given_segments() -> None:
     space = space_of(LINES, 4)
     units = units_of(space, DOCUMENTS, some_gold(DOCUMENTS, EVERY_SECOND))
     rows = learnt_rows(space, units)
-    assert units.source is not None
-    looked_at = SegmentFeatures(space.plan, units, units.source)
+    looked_at = space.features_of(units)
     found = looked_at.known(space.index, rows.bounds)
     np.testing.assert_array_equal(found.indptr, rows.features.indptr)
     np.testing.assert_array_equal(found.indices, rows.features.indices)
@@ -251,15 +233,3 @@ def test_features_of_tokens_and_of_segments_are_different_ones() -> None:
     units = units_of(space, docs, all_segments(docs, 1))
     space.learn(units, minimum=1)
     assert len(space) == 2
-
-
-@pytest.mark.parametrize("longest", [0, -1])
-def test_a_longest_segment_of_no_token(longest: int) -> None:
-    with pytest.raises(ConfigError, match="1 token or more"):
-        space_of(["size"], longest)
-
-
-@pytest.mark.parametrize("line", ["lower@any", "word@sentence", "lower@recurrence+1"])
-def test_sums_over_tokens_are_refused(line: str) -> None:
-    with pytest.raises(TemplateError, match="sum over tokens"):
-        space_of([line], 2)

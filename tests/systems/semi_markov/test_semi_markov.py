@@ -12,7 +12,6 @@ from spacy.tokens import Span
 from helpers import (
     SENTENCES,
     TEXTS,
-    add_classifier,
     bounds,
     make_doc,
     make_example,
@@ -25,13 +24,7 @@ from spacy_cascade.tools.explaining.top_features import top_features
 from structures import found, segmenter_of, semi_markov, wanted
 
 LONG = "a b c d e f g h"
-
-
-@pytest.mark.parametrize("typed", [False, True])
-def test_it_learns_with_label_pairs(typed: bool) -> None:
-    nlp = segmenter_of("semi", semi_markov(label_pairs=True), typed=typed)
-    train(nlp, make_examples(nlp), updates=4)
-    assert found(nlp) == wanted(typed)
+SETS = {"@misc": "spacy_cascade.SegmentTemplates.v1"}
 
 
 def test_it_learns_online() -> None:
@@ -51,14 +44,55 @@ def segment_weights(nlp: Language) -> tuple[Any, Any, Any]:
     return segmenter, structure, segmenter.weights.features[:, structure.columns.blocks[1]]
 
 
-def test_features_of_spans_and_lengths_get_weights_of_their_own() -> None:
-    nlp = segmenter_of("semi")
-    train(nlp, make_examples(nlp), updates=2)
-    segmenter, structure, columns = segment_weights(nlp)
+@pytest.fixture(scope="module")
+def by_batches() -> Language:
+    """Trained with a chain of label pairs; only for questions."""
+    nlp = segmenter_of("semi", semi_markov(label_pairs=True))
+    train(nlp, make_examples(nlp), updates=4)
+    return nlp
+
+
+def test_features_of_spans_and_lengths_get_weights_of_their_own(by_batches: Language) -> None:
+    assert found(by_batches) == wanted(False)
+    segmenter, structure, columns = segment_weights(by_batches)
     of_spans = columns.any(axis=1)
     assert of_spans.any()
     assert not segmenter.weights.features[of_spans][:, : structure.columns.blocks[1].start].any()
     assert segmenter.weights.transitions[structure.columns.free].any()
+
+
+def test_what_is_of_the_span_as_a_whole_has_names(by_batches: Language) -> None:
+    segmenter: Any = by_batches.get_pipe("cascade_segmenter")
+    explained = explain_spans(segmenter, make_doc(by_batches.vocab, TEXTS[0]))
+    assert len(explained) == 3
+    for explanation in explained:
+        names = [c.name for c in explanation.contributions]
+        assert any(name.startswith("brief_class@all=") for name in names)
+        assert any(name.startswith("length ") for name in names)
+    top = top_features(segmenter, make_examples(by_batches), 5)
+    of_spans = next(of for of in top.labels if of.label == "ENT as a whole")
+    assert of_spans.strongest
+    assert all(feature.name for feature in of_spans.strongest)
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "error", "said"),
+    [
+        ({"longest": 0}, {}, ConfigError, "longest segment has to have 1 token or more, not 0"),
+        ({"segment_min_count": 0}, {}, ConfigError, "segment_min_count must be 1 or more"),
+        ({"segments": {**SETS, "extra": ["lower@any"]}}, {}, TemplateError, "sum over tokens"),
+        ({}, {"scheme": "IO"}, ConfigError, r"'IO'.*BILOU"),
+    ],
+)
+def test_what_is_refused(
+    model: dict[str, Any], options: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    def initialized() -> None:
+        nlp = segmenter_of("semi", semi_markov(**model), **options)
+        nlp.initialize(lambda: make_examples(nlp))
+
+    with pytest.raises(error, match=said):
+        initialized()
 
 
 def test_longer_spans_are_left_open_in_training_and_never_found() -> None:
@@ -94,40 +128,6 @@ def test_the_log_says_what_is_too_long(
     assert [text for text in caplog.messages if "segments of up to" in text] == [said] * bool(said)
 
 
-def test_the_longest_segment_is_taken_from_the_corpus() -> None:
-    nlp = segmenter_of("semi")
-    example = make_example(nlp, LONG, [(1, 7, "DNA")])
-    train(nlp, [*make_examples(nlp), example], updates=1)
-    assert nlp.get_pipe("cascade_segmenter").space.longest == 6
-
-
-def test_a_single_token_at_most_gives_a_model_of_single_tokens() -> None:
-    nlp = segmenter_of("semi", semi_markov(longest=1))
-    train(nlp, make_examples(nlp), updates=4)
-    of_one = [[s for s in of if s[1] - s[0] == 1] for of in wanted(False)]
-    for spans, single in zip(found(nlp), of_one, strict=True):
-        assert set(single) <= set(spans)
-        assert all(end - start == 1 for start, end, _ in spans)
-
-
-@pytest.mark.parametrize("settings", [{"longest": 0}, {"longest": -3}, {"segment_min_count": 0}])
-def test_settings_out_of_range_are_refused(settings: dict[str, int]) -> None:
-    with pytest.raises(ConfigError, match=next(iter(settings))):
-        segmenter_of("semi", semi_markov(**settings))
-
-
-def test_templates_that_are_sums_over_tokens_are_refused() -> None:
-    segments = {"@misc": "spacy_cascade.SegmentTemplates.v1", "extra": ["lower@any"]}
-    with pytest.raises(TemplateError, match="sum over tokens"):
-        segmenter_of("semi", semi_markov(segments=segments))
-
-
-def test_a_scheme_that_joins_segments_is_refused() -> None:
-    nlp = segmenter_of("semi", scheme="IO")
-    with pytest.raises(ConfigError, match=r"'IO'.*BILOU"):
-        nlp.initialize(lambda: make_examples(nlp))
-
-
 def test_a_preset_longer_than_any_segment_is_outside() -> None:
     nlp = segmenter_of("semi", semi_markov(longest=2), constrained=True)
     train(nlp, make_examples(nlp), updates=4)
@@ -137,25 +137,13 @@ def test_a_preset_longer_than_any_segment_is_outside() -> None:
     assert bounds(doc.spans["cascade"]) == [(6, 8, "ENT")]
 
 
-def test_an_explanation_names_what_is_of_the_span_as_a_whole() -> None:
-    nlp = segmenter_of("semi")
-    train(nlp, make_examples(nlp), updates=2)
-    segmenter: Any = nlp.get_pipe("cascade_segmenter")
-    explained = explain_spans(segmenter, make_doc(nlp.vocab, TEXTS[0]))
-    assert len(explained) == 3
-    for explanation in explained:
-        names = [c.name for c in explanation.contributions]
-        assert any(name.startswith("brief_class@all=") for name in names)
-        assert any(name.startswith("length ") for name in names)
-
-
 def test_a_span_has_each_step_of_similarity_that_it_has_reached() -> None:
     """Equal to a term it has all five, beside it the others of a span have none."""
     steps = [f"similarity(mine, jaccard, {least} or more)" for least in (0.6, 0.7, 0.8, 0.9, 1)]
     start, end, _ = SENTENCES[0][1][0]
     lexicons = {"mine": [" ".join(TEXTS[0].split()[start:end]).upper()]}
     segments = {"extra": ["similarity(mine, jaccard, cumulative)"], "lexicons": lexicons}
-    model = semi_markov(segments={"@misc": "spacy_cascade.SegmentTemplates.v1", **segments})
+    model = semi_markov(segments={**SETS, **segments})
     nlp = segmenter_of("semi", model)
     train(nlp, make_examples(nlp), updates=4)
     segmenter: Any = nlp.get_pipe("cascade_segmenter")
@@ -168,19 +156,8 @@ def test_a_span_has_each_step_of_similarity_that_it_has_reached() -> None:
     assert found(other) == found(nlp) == wanted(False)
 
 
-def test_the_strongest_features_of_spans_have_names() -> None:
-    nlp = segmenter_of("semi")
-    examples = make_examples(nlp)
-    train(nlp, examples, updates=2)
-    top = top_features(nlp.get_pipe("cascade_segmenter"), examples, 5)
-    of_spans = next(of for of in top.labels if of.label == "ENT as a whole")
-    assert of_spans.strongest
-    assert all(feature.name for feature in of_spans.strongest)
-
-
-@pytest.mark.parametrize("label_pairs", [False, True])
-def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None:
-    nlp = segmenter_of("semi", semi_markov(label_pairs=label_pairs), typed=True)
+def test_a_new_label_leaves_the_weights_of_the_others() -> None:
+    nlp = segmenter_of("semi", semi_markov(label_pairs=True), typed=True)
     train(nlp, make_examples(nlp), updates=4)
     _, structure, columns = segment_weights(nlp)
     before = dict(zip(structure.tag_set.labels, columns.T, strict=True))
@@ -188,7 +165,7 @@ def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None
     transitions = dict(
         zip(names, nlp.get_pipe("cascade_segmenter").weights.transitions, strict=True)
     )
-    loaded = segmenter_of("semi", semi_markov(label_pairs=label_pairs), typed=True)
+    loaded = segmenter_of("semi", semi_markov(label_pairs=True), typed=True)
     loaded.from_bytes(nlp.to_bytes())
     segmenter: Any = loaded.get_pipe("cascade_segmenter")
     assert segmenter.add_label("animal") == 1
@@ -206,24 +183,3 @@ def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None
     for _ in range(3):
         loaded.update([example])
     assert found(loaded, ["Zebra fish swim ."]) == [[(0, 2, "animal")]]
-
-
-def test_its_n_best_lists_are_reranked() -> None:
-    nlp = segmenter_of("semi", n_best=4)
-    add_classifier(nlp)
-    reranker: Any = nlp.add_pipe(
-        "cascade_reranker", config={"weight": 1.0, "keep_candidates": True}
-    )
-    with nlp.select_pipes(disable=["cascade_reranker"]):
-        train(nlp, make_examples(nlp), updates=5)
-    docs = list(nlp.pipe(make_doc(nlp.vocab, text) for text in TEXTS))
-    assert [[(e.start, e.end, e.label_) for e in doc.ents] for doc in docs] == wanted(True)
-    doc = docs[0]
-    lists = [bounds(doc.spans[key]) for key in ("cascade", "cascade/2", "cascade/3", "cascade/4")]
-    assert len({tuple(spans) for spans in lists}) == 4
-    # The list changes its order where its third segmentation is made the most likely one.
-    with nlp.select_pipes(disable=["cascade_reranker"]):
-        doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
-    third = bounds(doc.spans["cascade/3"])
-    doc.spans["cascade/3"].attrs["sequence_scores"][0] = 100.0
-    assert [span[:2] for span in bounds(reranker(doc).spans["cascade"])] == [s[:2] for s in third]

@@ -1,0 +1,122 @@
+"""`spacy cascade rerank tune` and `rerank train` from the command line."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import DocBin
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from spacy.util import load_config
+
+from commands import check_errors, run_command
+from helpers import PROJECT, SENTENCES, TEXTS, annotations, blank, gold_doc, write_sample
+
+
+@pytest.fixture(scope="module")
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model")
+    trained.to_disk(path)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    vocab = blank().vocab
+    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
+    DocBin(docs=docs).to_disk(tmp_path / "dev.spacy")
+    return tmp_path / "dev.spacy"
+
+
+run = partial(run_command, "rerank", "tune")
+run_train = partial(run_command, "rerank", "train")
+
+
+def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> None:
+    output = tmp_path / "tuned"
+    settings = ["--weight", "0.5", "--weight", "1", "--n-best", "1", "--n-best", "3"]
+    stdout, stderr = run(model, data, output, *settings)
+    assert stderr == ""
+    assert "Entity F1 by n_best (rows) and weight (columns)" in stdout
+    last = stdout.splitlines()[-1]
+    assert last.endswith(f"n_best 1, weight 0.5: F1 100.00, without reranking 100.00 -> {output}")
+    tuned = spacy.load(output)
+    stages = ["cascade_segmenter", "cascade_classifier", "cascade_reranker"]
+    assert tuned.pipe_names == ["sentencizer", *stages]
+    assert [found["ents"] for found in annotations(tuned, TEXTS)] == [s for _, s in SENTENCES]
+    # A reranker that is there is not made worse: its own settings are tried beside the others.
+    run(output, data, tmp_path / "again", "--weight", "1e7", "--n-best", "8")
+    assert spacy.load(tmp_path / "again").get_pipe("cascade_reranker").weight == 0.5
+
+
+def test_a_reranker_that_makes_it_worse_is_not_saved(
+    model: Path, data: Path, tmp_path: Path
+) -> None:
+    """Every type adds to the costs of a hypothesis, so with a large weight the empty one wins."""
+    stdout, _ = run(model, data, tmp_path / "o", "--weight", "1e7", "--n-best", "8")
+    assert "Reranking lowers F1 to" in stdout
+    assert f"Without reranking: F1 100.00 -> {tmp_path / 'o'}" in stdout
+    kept = spacy.load(tmp_path / "o")
+    assert kept.pipe_names == ["cascade_segmenter", "cascade_classifier"]
+    assert [found["ents"] for found in annotations(kept, TEXTS)] == [s for _, s in SENTENCES]
+
+
+def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
+    blank().to_disk(tmp_path / "blank")
+    more = (data, data, tmp_path / "o")
+    check_errors(
+        run,
+        ((tmp_path / "blank", *more[1:]), "needs a cascade_segmenter"),
+        ((tmp_path / "nowhere", *more[1:]), "nowhere"),
+        ((model, *more[1:], "--n-best", "200"), "from 1 to 100"),
+    )
+    check_errors(
+        run_train,
+        ((tmp_path / "blank", *more), "needs a cascade_segmenter"),
+        ((model, *more, "--n-best", "200"), "from 1 to 100"),
+        ((model, *more, "--folds", "1"), "2 folds"),
+        ((model, *more, "--folds", "5000"), "too few for 5000 folds"),
+    )
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.slow(kind="commands")
+def test_training_writes_a_pipeline_that_reranks(tmp_path: Path) -> None:
+    """After a component of its own, which stays."""
+    paths = [write_sample(tmp_path / f"{part}.spacy", part) for part in ("train", "dev")]
+    names = ("cascade_segmenter", "cascade_classifier")
+    config = load_config(
+        PROJECT / "configs/ocr.cfg",
+        overrides={
+            "paths.train": str(paths[0]), "paths.dev": str(paths[1]), "training.max_epochs": 2,
+            **{f"components.{name}.model.min_count": 1 for name in names},
+        },
+    )  # fmt: skip
+    (tmp_path / "model").mkdir()
+    train(init_nlp(config), tmp_path / "model")
+    with_ruler = spacy.load(tmp_path / "model/model-last")
+    ruler = with_ruler.add_pipe("span_ruler", first=True)
+    ruler.add_patterns([{"label": "GREETING", "pattern": "hello"}])
+    with_ruler.to_disk(tmp_path / "with_ruler")
+    settings = ["--folds", "2", "--n-best", "3", "--passes", "2", "--scale", "1", "--weight", "1"]
+    stdout, _ = run_train(tmp_path / "with_ruler", *paths, tmp_path / "out", *settings)
+    assert "Entity F1 by scale and weight (rows) and number of passes (columns)" in stdout
+    last = stdout.splitlines()[-1]
+    assert "scale 1, weight 1" in last
+    assert "without reranking" in last
+    nlp = spacy.load(tmp_path / "out")
+    assert nlp.pipe_names == ["sentencizer", "span_ruler", *names, "cascade_reranker"]
+    reranker = nlp.get_pipe("cascade_reranker")
+    assert reranker.is_trained
+    assert reranker.labels == nlp.get_pipe("cascade_classifier").labels
+    assert nlp.config["components"]["cascade_segmenter"]["n_best"] == 3
+    doc = nlp("hello IL-2 gene")
+    assert "GREETING" in {span.label_ for span in doc.spans["ruler"]}
+    run_train(tmp_path / "with_ruler", *paths, tmp_path / "again", *settings)
+    again = spacy.load(tmp_path / "again")
+    assert annotations(again) == annotations(nlp)
+    assert again.get_pipe("cascade_reranker").to_bytes() == reranker.to_bytes()

@@ -406,7 +406,7 @@ def write_columns(documents: list[list[Sentence]], separator: str) -> str:
 
 @pytest.mark.parametrize("separator", ["\t", " "])
 @seed(0)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_written_columns_come_back(tmp_path: Path, separator: str, data: st.DataObject) -> None:
     in_words = usable_words.filter(lambda word: separator == "\t" or " " not in word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -40,7 +41,7 @@ def settings(section: Any) -> dict[str, Any]:
     return dict(_settings(section.interpolate(), ""))
 
 
-def _settings(section: dict[str, Any], prefix: str) -> Any:
+def _settings(section: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for name, value in section.items():
         if isinstance(value, dict) and value:
             yield from _settings(value, f"{prefix}{name}.")

@@ -146,6 +146,7 @@ def test_damage_on_the_same_line_and_in_the_first_record(tmp_path: Path) -> None
     assert bad[0].startswith(f"{path}:1: the JSON that begins here is cut or damaged")
 
 
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from(["good", '{"x', "[1", "{}}", "7", '{"a": "\\ud83d"']), min_size=1))
 def test_each_line_is_read_or_named(lines: list[str]) -> None:
     """Also where bad lines follow each other; a line that says more than one thing is named."""
@@ -339,7 +340,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=5), max_size=3))
 def test_whatever_the_json_is_errors_are_those_of_the_package(rows: list[object]) -> None:
     with TemporaryDirectory() as folder:

@@ -10,6 +10,7 @@ it writes on a few Docs. A format that is changed keeps its old archives beside 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -62,6 +63,8 @@ def linked(corpora: Path) -> Language:
     return nlp
 
 
+_CORPORA = re.compile(rb'^(train|dev|path) = "[^"]*/(\w+\.spacy)"', re.MULTILINE)
+"""Settings of a config with the folder of the corpora, which is gone."""
 MAKERS: dict[str, Callable[[Path], Language]] = {
     **{name: make for name, make in SYSTEMS.items() if name not in ALIKE},
     "linked": linked,
@@ -106,7 +109,8 @@ def save(name: str, nlp: Language) -> None:
             for path in sorted(Path(folder).rglob("*")):
                 if path.is_file():
                     member = ZipInfo(path.relative_to(folder).as_posix())
-                    archive.writestr(member, path.read_bytes(), ZIP_DEFLATED, 9)
+                    data = _CORPORA.sub(rb'\1 = "\2"', path.read_bytes())
+                    archive.writestr(member, data, ZIP_DEFLATED, 9)
 
 
 def main(*anew: str) -> None:

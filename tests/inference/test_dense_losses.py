@@ -1,6 +1,7 @@
 """Losses without label pairs against enumeration, log space and the kernel for any lattice.
 
-Those for few labels, for many (`block_losses`), and of single choices (`choice_losses`)."""
+Those for few labels, for many (`block_losses`), and of single choices (`choice_losses`).
+"""
 
 from __future__ import annotations
 

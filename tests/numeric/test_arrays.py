@@ -78,6 +78,7 @@ def test_other_libraries_are_left_alone(error, monkeypatch):
 
     monkeypatch.setattr(ctypes, "CDLL", fail)
     memory.return_freed()
+    memory._trim.cache_clear()
 
 
 def test_it_changes_no_array():

@@ -1,21 +1,24 @@
-"""Attributes of words: what a template can look at."""
+"""Attributes of words: what a template can look at, and shapes in which patterns are searched."""
 
 from __future__ import annotations
 
 import pickle
 
 import pytest
-from hypothesis import given
+import regex
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import TEXT_FUNCTIONS
 from spacy_cascade import TemplateError
 from spacy_cascade.features import word_attributes
-from spacy_cascade.features.attributes import Words, WordTexts
+from spacy_cascade.features.attributes import Representatives, Words, WordTexts, is_plain, is_quick
 from spacy_cascade.features.registry import BUILT_IN, attribute_class
 from spacy_cascade.features.strings import hash_strings
+from spacy_cascade.features.template_sets import JNLPBA_PATTERNS
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.word_attributes import (
+    _SHORT,
     LONGEST,
     MANY,
     Affix,
@@ -26,10 +29,14 @@ from spacy_cascade.features.word_attributes import (
 from strategies import words
 
 
+@settings(max_examples=40)
 @given(words())
 def test_plain_attributes_are_those_of_their_definition(text):
     for name, function in TEXT_FUNCTIONS.items():
         assert BUILT_IN[name](name).value(text) == function(text)
+    # Plain text takes a quicker way; an accent elsewhere in the word must not matter.
+    attribute = Class("class")
+    assert attribute.value(text) == attribute.value(text + "é")[:-1]
 
 
 @pytest.mark.parametrize(
@@ -58,13 +65,7 @@ def test_word_classes(text, whole, brief):
     assert BriefClass("brief_class").value(text) == brief
 
 
-@given(words())
-def test_classes_of_ascii_and_other_texts_agree(text):
-    """Plain text takes a quicker way; an accent elsewhere in the word must not matter."""
-    attribute = Class("class")
-    assert attribute.value(text) == attribute.value(text + "é")[:-1]
-
-
+@settings(max_examples=40)
 @given(st.lists(words(), max_size=9), st.integers(1, 6), st.sampled_from(["prefix", "suffix"]))
 def test_affixes_of_many_words_are_those_of_each(texts, n, name):
     affix, many = Affix(name, n), texts * MANY
@@ -81,12 +82,9 @@ def test_affixes():
     assert Affix("prefix", 4).value("abc") is Affix("suffix", 4).value("abc") is None
 
 
-def test_patterns_are_found_anywhere():
+def test_patterns_are_found_anywhere_and_look_at_the_beginning_of_endless_words() -> None:
     assert Pattern("pattern(x)", "[0-9]").value("IL-2") == "yes"
     assert Pattern("pattern(x)", "^[0-9]").value("IL-2") is None
-
-
-def test_patterns_look_at_the_beginning_of_endless_words() -> None:
     found = Pattern("pattern(x)", "[a-z]+[A-Z]+")
     assert found.value("a" * (LONGEST - 1) + "A") == "yes"
     assert found.value("a" * LONGEST + "A") is None
@@ -119,3 +117,85 @@ def test_attributes_know_their_names_and_can_be_pickled(name) -> None:
     if argument is None:
         with pytest.raises(TemplateError, match=f"'{name}' takes no argument"):
             attribute_class(name).expand(name, "3", OPTIONS)
+
+
+_PATTERNS = [
+    *JNLPBA_PATTERNS.values(), ".", "^.$", "[^a-f]x", r"\.\-", "(?:ab|[c-e]+)z", "[α-ω]{2,3}$", "é",
+]  # fmt: skip
+_WORDS = st.text(
+    st.one_of(st.sampled_from("abcdefxyzABZ059,.;:-+'\"/\n\x00 éα\U0001f600"), st.characters()),
+    max_size=8,
+)
+
+
+@settings(max_examples=50)
+@given(word=_WORDS)
+def test_a_pattern_finds_the_same_in_a_word_and_in_its_shape(word: str) -> None:
+    alike = Representatives(_PATTERNS)
+    shape = word.translate(alike)
+    assert len(shape) == len(word)
+    for pattern in _PATTERNS:
+        assert is_plain(pattern)
+        found = regex.search(pattern, word), regex.search(pattern, shape)
+        spans = [None if match is None else match.span() for match in found]
+        assert spans[0] == spans[1], pattern
+
+
+def test_characters_that_no_pattern_mentions_are_one() -> None:
+    alike = Representatives(["[A-Z]", "[0-9]"])
+    assert "Abc-9".translate(alike) == "Xyz-9".replace("X", "A").replace("yz", "bc").translate(
+        alike
+    )
+    assert "BCD".translate(alike) == "QRS".translate(alike)
+    assert "B".translate(alike) != "A".translate(alike)  # the ends of a range are mentioned
+    assert "b".translate(alike) != "B".translate(alike)
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\d", r"\bx", "(?i)a", "(?=a)", "[[:alpha:]]", r"(a)\1", "(?:foo){e<=1}", r"\p{L}"]
+)
+def test_a_pattern_that_sees_more_is_searched_in_the_word_itself(pattern: str) -> None:
+    assert not is_plain(pattern)
+
+
+@pytest.mark.parametrize("pattern", [*JNLPBA_PATTERNS.values(), r"\(+[*+?{}()]+", "[a-z]{2,}x+"])
+def test_two_repetitions_without_groups_are_quick(pattern: str) -> None:
+    assert is_quick(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+", r"\[(a+)+\]", r"\\(?:a+)+", "[](a+)+[b]", "a*b*c*", "(?:a|b)c", "[0-9]+x{2}y?",
+        r"\w+",
+    ],
+)  # fmt: skip
+def test_a_pattern_that_may_take_long_is_not_quick(pattern: str) -> None:
+    assert not is_quick(pattern)
+
+
+def test_a_quick_pattern_finds_the_same_in_words_of_any_length() -> None:
+    found = Pattern("pattern(x)", "[a-z]+[A-Z]+")
+    for length in (1, _SHORT - 1, _SHORT, _SHORT + 1, LONGEST - 1):
+        assert found.value("a" * length) is None
+        assert found.value("a" * length + "A") == "yes"
+
+
+def test_each_shape_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = Templates(("bias",), {"capital": "^[A-Z]", "digits": r"\d"}, {})
+    words = ["Abc", "Xbc", "abc", "12", "34", "a1"]
+    looked_at: list[str] = []
+    search = Pattern.value
+
+    def value(self: Pattern, text: str) -> str | None:
+        looked_at.append(text)
+        return search(self, text)
+
+    monkeypatch.setattr(Pattern, "value", value)
+    attributes = Pattern.expand("pattern", "*", options)
+    for attribute, n_expected in zip(attributes, (5, 6), strict=True):
+        looked_at.clear()
+        found = attribute.values(Words(WordTexts(words), None), None)
+        plain = attribute.values(Words(words, None), None)
+        assert found.tolist() == plain.tolist()
+        assert len(looked_at) == n_expected + len(words)

@@ -34,26 +34,37 @@ def described(name: str, scores: Sequence[float] | None, found: Sequence[tuple[i
     return [attribute.describe(v, text_of, None) if v else None for v in values.tolist()]
 
 
-def test_a_word_has_the_label_of_its_other_occurrences() -> None:
-    found = described("word_elsewhere", None, [(1, 2, "PER"), (8, 9, "PER")])
-    assert found == [None, "PER sometimes", *[None] * 2, "PER always", *[None] * 3, "PER sometimes"]
-
-
-def test_a_word_that_is_found_once_sees_that_it_is_not_elsewhere() -> None:
-    found = described("word_elsewhere", None, [(0, 2, "PER")])
-    assert found == [None, "O always", *[None] * 2, "PER sometimes", *[None] * 3, "PER sometimes"]
-
-
-def test_a_phrase_has_the_label_and_the_confidence_of_the_others() -> None:
-    found = described("phrase_elsewhere", [0.9, 0.6], [(1, 2, "PER"), (8, 9, "LOC")])
-    assert found[1] == "LOC begins, 50-70 %"
-    assert found[4] == found[8] == "PER begins, 85-95 %"
-    assert found.count(None) == len(WORDS) - 3
-
-
-def test_a_phrase_of_a_group_without_confidences_is_sure() -> None:
-    found = described("phrase_elsewhere", None, [(0, 2, "PER"), (4, 5, "PER")])
-    assert found[1] == found[8] == "PER begins, above 95 %"
+@pytest.mark.parametrize(
+    ("name", "scores", "found", "expected"),
+    [
+        (
+            "word_elsewhere", None, [(1, 2, "PER"), (8, 9, "PER")],
+            {1: "PER sometimes", 4: "PER always", 8: "PER sometimes"},
+        ),
+        (
+            "word_elsewhere", None, [(0, 2, "PER")],
+            {1: "O always", 4: "PER sometimes", 8: "PER sometimes"},
+        ),
+        (
+            "phrase_elsewhere", [0.9, 0.6], [(1, 2, "PER"), (8, 9, "LOC")],
+            {1: "LOC begins, 50-70 %", 4: "PER begins, 85-95 %", 8: "PER begins, 85-95 %"},
+        ),
+        (
+            "phrase_elsewhere", None, [(1, 2, "PER"), (4, 5, "PER")],
+            dict.fromkeys((1, 4, 8), "PER begins, above 95 %"),
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_other_occurrences(
+    name: str,
+    scores: Sequence[float] | None,
+    found: list[tuple[int, int, str]],
+    expected: dict[int, str],
+) -> None:
+    """A word that is found once sees that it is not elsewhere; without confidences a phrase is
+    sure.
+    """
+    assert described(name, scores, found) == [expected.get(t) for t in range(len(WORDS))]
 
 
 @pytest.mark.parametrize("name", ["span", "word_elsewhere", "phrase_elsewhere"])

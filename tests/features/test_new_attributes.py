@@ -73,12 +73,12 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Language:
     return nlp
 
 
-def names_of(nlp: Language, component: str) -> set[str]:
-    """Names of all features that the component has learnt."""
+def names_of(nlp: Language, component: str) -> dict[str, int]:
+    """Names of all features that the component has learnt, and their numbers."""
     pipe = nlp.get_pipe(component)
     units = units_of(pipe, make_examples(nlp))
     found = find_names(pipe.space, units, nlp.vocab.strings.__getitem__, range(len(pipe.space)))
-    return set(found.values())
+    return {name: number for number, name in found.items()}
 
 
 def test_templates_with_them() -> None:
@@ -102,23 +102,15 @@ def test_templates_that_make_no_sense(line: str, complaint: str) -> None:
         Templates((line,), {}, {}, {"words": "topics.tsv"})
 
 
-def test_they_are_features_with_names(trained: Language) -> None:
-    of_words = {name for name in names_of(trained, "cascade_segmenter") if "topic" in name}
+def test_they_are_features_with_names_and_weights(trained: Language) -> None:
+    of_words = names_of(trained, "cascade_segmenter")
     assert {
-        "topic(words)=c7",
-        "topic(words)@-1=c3",
-        "topic(words)=c3 & lower@1=.",
-    } <= of_words
-    of_spans = {name for name in names_of(trained, "cascade_classifier") if "neighbours" in name}
-    assert {"neighbours(1)=1", "neighbours(3)=2", "size=2 & neighbours(2)=1"} <= of_spans
-
-
-def test_they_have_weights(trained: Language) -> None:
-    pipe = trained.get_pipe("cascade_segmenter")
-    units = units_of(pipe, make_examples(trained))
-    names = find_names(pipe.space, units, trained.vocab.strings.__getitem__, range(len(pipe.space)))
-    (number,) = (n for n, name in names.items() if name == "topic(words)=c7")
-    assert pipe.model.get_param("W")[number].any()
+        "topic(words)=c7", "topic(words)@-1=c3", "topic(words)=c3 & lower@1=.",
+    } <= set(of_words)  # fmt: skip
+    of_spans = names_of(trained, "cascade_classifier")
+    assert {"neighbours(1)=1", "neighbours(3)=2", "size=2 & neighbours(2)=1"} <= set(of_spans)
+    weights = trained.get_pipe("cascade_segmenter").model.get_param("W")
+    assert weights[of_words["topic(words)=c7"]].any()
 
 
 @pytest.mark.parametrize("how", ["disk", "pickle", "copy"])
@@ -137,7 +129,9 @@ def test_they_are_saved_without_the_file(trained: Language, how: str, tmp_path: 
 
 
 def test_another_file_gives_other_values(tmp_path: Path) -> None:
-    """Words that were met before get the values of the new table."""
+    """Words that were met before get the values of the new table; a file has to be there."""
+    with pytest.raises(TemplateError, match="Cannot read the topics 'words'"):
+        with_both(tmp_path / "none.tsv")
     table = write_table(tmp_path)
     nlp = with_both(table)
     table.write_text("gene\t1\n", encoding="utf8")
@@ -146,11 +140,6 @@ def test_another_file_gives_other_values(tmp_path: Path) -> None:
     assert {name for name in found if "&" not in name} == {
         "topic(words)=c1", "topic(words)@-1=c1", "topic(words)@1=c1",
     }  # fmt: skip
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(TemplateError, match="Cannot read the topics 'words'"):
-        with_both(tmp_path / "none.tsv")
 
 
 @pytest.mark.parametrize(

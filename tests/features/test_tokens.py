@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
@@ -30,19 +30,24 @@ def doc_of(lengths: list[int], marked: bool = True) -> Doc:
     return Doc(VOCAB, words=words, sent_starts=starts if marked else None)
 
 
-@given(LENGTHS)
-def test_a_sequence_is_a_sentence(lengths):
+EXAMPLES = settings(max_examples=30)
+
+
+@EXAMPLES
+@given(LENGTHS, st.integers(0, 4))
+def test_a_sequence_is_a_sentence(lengths, cut):
+    """Or the Doc, where there are none; batches of Docs can be joined."""
     tokens = read_tokens([doc_of(sentences) for sentences in lengths])
     flat = [length for sentences in lengths for length in sentences]
     assert tokens.sequence_starts.tolist() == np.cumsum([0, *flat]).tolist()
     assert tokens.doc_starts.tolist() == np.cumsum([0, *map(sum, lengths)]).tolist()
-
-
-@given(LENGTHS)
-def test_without_sentences_it_is_the_doc(lengths):
-    tokens = read_tokens([doc_of(sentences, marked=False) for sentences in lengths])
+    docs = [doc_of(sentences, marked=False) for sentences in lengths]
+    whole = read_tokens(docs)
     sizes = [sum(sentences) for sentences in lengths if sentences]
-    assert tokens.sequence_starts.tolist() == np.cumsum([0, *sizes]).tolist()
+    assert whole.sequence_starts.tolist() == np.cumsum([0, *sizes]).tolist()
+    joined = join_tokens([read_tokens(docs[:cut]), read_tokens(docs[cut:])])
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
 
 
 def test_a_doc_starts_a_sequence_whatever_its_marks_say():
@@ -77,23 +82,7 @@ def test_only_what_is_asked_for_is_read(further):
         np.testing.assert_array_equal(getattr(tokens, name), expected)
 
 
-@pytest.mark.parametrize("docs", [[], [[]], [[], []]])
-def test_no_tokens(docs):
-    tokens = read_tokens([doc_of(lengths) for lengths in docs])
-    assert [len(getattr(tokens, name)) for name in FIELDS[:4]] == [0] * 4
-    assert tokens.sequence_starts.tolist() == [0]
-    assert tokens.doc_starts.tolist() == [0] * (len(docs) + 1)
-
-
-@given(LENGTHS, st.integers(0, 4))
-def test_batches_can_be_joined(lengths, cut):
-    docs = [doc_of(sentences) for sentences in lengths]
-    whole = read_tokens(docs)
-    joined = join_tokens([read_tokens(docs[:cut]), read_tokens(docs[cut:])])
-    for name in FIELDS:
-        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
-
-
+@EXAMPLES
 @given(LENGTHS, st.integers(1, 3), st.booleans())
 def test_boundary_words_stand_around_every_sequence(lengths, margin, has_further):
     tokens = read_tokens([doc_of(sentences) for sentences in lengths])

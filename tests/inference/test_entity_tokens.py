@@ -24,25 +24,28 @@ def add(states: Sequence[int], *spans: tuple[int, int]) -> tuple[bool, np.ndarra
     return bool(is_added), before, tokens
 
 
-def test_spans_are_written() -> None:
-    is_added, _, tokens = add([OUTSIDE] * 3 + [MISSING] * 3, (0, 2), (2, 3), (4, 6))
+@pytest.mark.parametrize(
+    ("states", "spans", "expected"),
+    [
+        (
+            [OUTSIDE] * 3 + [MISSING] * 3, [(0, 2), (2, 3), (4, 6)],
+            [
+                [BEGIN, 1, 2, 3], [INSIDE, 1, 2, 3], [BEGIN, 11, 12, 13], [OUTSIDE, 0, 0, 0],
+                [BEGIN, 21, 22, 23], [INSIDE, 21, 22, 23],
+            ],
+        ),
+        ([MISSING, BEGIN, MISSING], [], [[state, 0, 0, 0] for state in (OUTSIDE, BEGIN, OUTSIDE)]),
+        ([BEGIN, INSIDE], [], [[BEGIN, 0, 0, 0], [INSIDE, 0, 0, 0]]),
+        ([BEGIN, OUTSIDE, BEGIN], [(1, 2)], [[BEGIN, 0, 0, 0], [BEGIN, 1, 2, 3], [BEGIN, 0, 0, 0]]),
+    ],
+)  # fmt: skip
+def test_spans_are_written(
+    states: list[int], spans: list[tuple[int, int]], expected: list[list[int]]
+) -> None:
+    """Missing tokens are outside, and entities beside the spans stay."""
+    is_added, _, tokens = add(states, *spans)
     assert is_added
-    assert tokens.tolist() == [
-        [BEGIN, 1, 2, 3], [INSIDE, 1, 2, 3], [BEGIN, 11, 12, 13], [OUTSIDE, 0, 0, 0],
-        [BEGIN, 21, 22, 23], [INSIDE, 21, 22, 23],
-    ]  # fmt: skip
-
-
-def test_without_spans_missing_tokens_are_outside() -> None:
-    is_added, _, tokens = add([MISSING, BEGIN, INSIDE, MISSING])
-    assert is_added
-    assert tokens[:, 0].tolist() == [OUTSIDE, BEGIN, INSIDE, OUTSIDE]
-
-
-def test_no_spans_change_nothing_that_is_known() -> None:
-    is_added, before, tokens = add([BEGIN, INSIDE, OUTSIDE])
-    assert is_added
-    np.testing.assert_array_equal(tokens, before)
+    assert tokens.tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -61,10 +64,3 @@ def test_nothing_is_written_where_a_span_is_in_the_way(
     is_added, before, tokens = add(states, *spans)
     assert not is_added
     np.testing.assert_array_equal(tokens, before)
-
-
-def test_entities_beside_the_spans_stay() -> None:
-    is_added, before, tokens = add([BEGIN, INSIDE, OUTSIDE, BEGIN], (2, 3))
-    assert is_added
-    np.testing.assert_array_equal(tokens[[0, 1, 3]], before[[0, 1, 3]])
-    assert tokens[2].tolist() == [BEGIN, 1, 2, 3]

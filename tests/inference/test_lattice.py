@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import chain_lattice, smallest_squares
@@ -16,24 +16,7 @@ from spacy_cascade.inference.schemes import OUTSIDE, SCHEMES, TagSet
 from strategies import LABELS, floats2d, tag_sets
 
 
-@given(tag_sets(), st.booleans())
-def test_edges_are_the_legal_pairs_by_target(tag_set, label_pairs):
-    lattice = tag_set.lattice(label_pairs)
-    tags = tag_set.tags
-    follows = SCHEMES[tag_set.scheme].follows
-    edges = list(zip(lattice.source.tolist(), lattice.target.tolist(), strict=True))
-    assert [(tags[p], tags[c]) for p, c in edges] == [
-        (p, c) for c, p in product(tags, tags) if follows(p, c)
-    ]
-    for label in range(lattice.n_labels):
-        first, last = lattice.first_edge[label : label + 2]
-        assert (lattice.target[first:last] == label).all()
-        assert (lattice.target == label).sum() == last - first
-    assert lattice.label_pairs == label_pairs
-    assert lattice.n_columns == (lattice.n_edges if label_pairs else lattice.n_labels)
-    assert tags[lattice.start] == "O"
-
-
+@settings(max_examples=30)
 @given(tag_sets(), st.booleans())
 def test_a_lattice_is_that_of_a_search_pair_by_pair(tag_set, label_pairs):
     scheme = SCHEMES[tag_set.scheme]
@@ -46,19 +29,6 @@ def test_a_lattice_is_that_of_a_search_pair_by_pair(tag_set, label_pairs):
         assert getattr(found, "dtype", int) == getattr(expected, "dtype", int)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_edges_that_continue_a_span(scheme):
-    tag_set = TagSet(scheme, LABELS)
-    lattice = tag_set.lattice(True)
-    tags = tag_set.tags
-    for source, target, continues in zip(
-        lattice.source, lattice.target, lattice.continues, strict=True
-    ):
-        same = tags[source][1:] == tags[target][1:]
-        assert continues == (tags[target][0] in "IL" and same)
-        assert same or scheme == "IO" or not tags[target].startswith(("I", "L"))
-
-
 def test_choice_lattice():
     lattice = choice_lattice(3)
     assert lattice.source.tolist() == [0, 0, 0]
@@ -69,6 +39,7 @@ def test_choice_lattice():
     np.testing.assert_array_equal(LinearChain(lattice).columns.mixing, np.eye(3))
 
 
+@settings(max_examples=20)
 @given(tag_sets().flatmap(lambda s: st.tuples(st.just(s), floats2d(2, s.lattice(True).n_edges))))
 def test_mixing_keeps_the_smallest_label_and_pair_weights(example):
     """`v = M z` has `‖z‖²` equal to the least `‖u‖² + ‖p‖²` of any `u + p = v`."""

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import spans_of
@@ -40,35 +40,27 @@ def written(tag_set: TagSet, length: int, spans: list[tuple[int, int, int]]) -> 
     return tags
 
 
+@settings(max_examples=60)
 @given(span_lists())
 def test_spans_survive_the_way_through_tags(example):
     tag_set, lengths, spans = example
     tags = written(tag_set, sum(lengths), spans)
-    starts = np.cumsum([0, *lengths], dtype=np.int64)
+    starts, before = np.cumsum([0, *lengths], dtype=np.int64), tags.copy()
     found = tag_set.spans(tags, starts)
+    np.testing.assert_array_equal(tags, before)
     assert list(zip(*(column.tolist() for column in found), strict=True)) == spans
-    named = [(start, end, tag_set.labels[label]) for start, end, label in spans]
-    by_sequence = [
-        (start + begin, end + begin, label)
-        for begin, after in pairwise(starts.tolist())
-        for start, end, label in spans_of([tag_set.tags[tag] for tag in tags[begin:after]])
-    ]
-    assert by_sequence == named
+    by_sequence = []
+    for begin, after in pairwise(starts.tolist()):
+        names = [tag_set.tags[tag] for tag in tags[begin:after]]
+        by_sequence += [
+            (start + begin, end + begin, label) for start, end, label in spans_of(names)
+        ]
+        assert all(map(SCHEMES[tag_set.scheme].follows, ["O", *names], names)), "legal"
+        assert SCHEMES[tag_set.scheme].ends(names[-1])
+    assert by_sequence == [(start, end, tag_set.labels[label]) for start, end, label in spans]
 
 
-@given(span_lists())
-def test_written_tags_are_legal(example):
-    tag_set, lengths, spans = example
-    tags = [tag_set.tags[tag] for tag in written(tag_set, sum(lengths), spans)]
-    scheme = SCHEMES[tag_set.scheme]
-    begin = 0
-    for length in lengths:
-        sequence = ["O", *tags[begin : begin + length]]
-        begin += length
-        assert all(map(scheme.follows, sequence, sequence[1:]))
-        assert scheme.ends(sequence[-1])
-
-
+@settings(max_examples=60)
 @given(tag_sets(), st.integers(1, 20), st.integers(0, 9))
 def test_legal_tags_survive_the_way_through_spans(tag_set, length, number):
     lattice = tag_set.lattice(label_pairs=False)
@@ -103,74 +95,59 @@ def test_what_is_not_known_after_a_span_is_not_part_of_it(scheme):
     assert tags[5] == 0
 
 
-def test_reading_spans_leaves_the_tags_alone():
-    tag_set = TagSet("IOB2", LABELS)
-    tags = np.array([1, 2, 0, 2], dtype=np.int32)
-    found = tag_set.spans(tags, np.array([0, 3, 4], dtype=np.int64))
-    assert tags.tolist() == [1, 2, 0, 2]
-    assert found.start.tolist() == [0, 3]
-    assert found.end.tolist() == [2, 4]
-
-
 @pytest.mark.parametrize(
     ("scheme", "paths"),
     [
-        (SCHEMES["IOB2"], ["B", "BI", "BII", "BIII"]),
-        (SCHEMES["BILOU"], ["U", "BL", "BIL", "BIIL"]),
-        (SCHEMES["IO"], ["I", "II", "III", "IIII"]),
+        ("IOB2", ["B", "BI", "BII", "BIII"]),
+        ("BILOU", ["U", "BL", "BIL", "BIIL"]),
+        ("IO", ["I", "II", "III", "IIII"]),
     ],
 )
 def test_paths(scheme, paths):
-    assert [scheme.path(n) for n in range(1, 5)] == paths
+    assert [SCHEMES[scheme].path(n) for n in range(1, 5)] == paths
 
 
 @pytest.mark.parametrize(
-    ("scheme", "illegal"),
+    ("scheme", "legal", "unfinished"),
     [
-        ("IOB2", ["O I-x", "B-y I-x", "I-y I-x"]),
+        ("IO", {source: {"O", "I-x", "I-y"} for source in ("O", "I-x", "I-y")}, set()),
+        (
+            "IOB2",
+            {
+                "O": {"O", "B-x", "B-y"},
+                **{f"{tag}-x": {"O", "B-x", "B-y", "I-x"} for tag in "BI"},
+                **{f"{tag}-y": {"O", "B-x", "B-y", "I-y"} for tag in "BI"},
+            },
+            set(),
+        ),
         (
             "BILOU",
-            [
-                *("O I-x", "O L-x", "U-x I-x", "U-x L-x", "L-x I-x", "L-x L-x"),
-                *("B-x O", "B-x B-x", "B-x U-x", "I-x O", "I-x B-x", "I-x U-x"),
-                *("B-y I-x", "B-y L-x", "I-y I-x", "I-y L-x", "B-x B-y", "I-x U-y"),
-            ],
+            {
+                **{
+                    tag: {"O", "B-x", "B-y", "U-x", "U-y"}
+                    for tag in ("O", "U-x", "U-y", "L-x", "L-y")
+                },
+                **{f"{tag}-x": {"I-x", "L-x"} for tag in "BI"},
+                **{f"{tag}-y": {"I-y", "L-y"} for tag in "BI"},
+            },
+            {"B-x", "I-x", "B-y", "I-y"},
         ),
     ],
 )
-def test_illegal_pairs(scheme, illegal):
-    for pair in illegal:
-        assert not SCHEMES[scheme].follows(*pair.split())
+def test_what_may_follow_what_and_end_a_sequence(scheme, legal, unfinished):
+    tag_set = TagSet(scheme, ("x", "y"))
+    follows, tags = SCHEMES[scheme].follows, tag_set.tags
+    assert {tag: {next_ for next_ in tags if follows(tag, next_)} for tag in tags} == legal
+    final = tag_set.lattice(label_pairs=False).final
+    assert {tag for tag, last in zip(tags, final, strict=True) if not last} == unfinished
 
 
-def test_pairs_that_are_legal():
-    # All pairs of tags of two labels: a tag after O or a finished span starts anew.
-    n_legal = {name: len(TagSet(name, ("x", "y")).lattice(True).source) for name in SCHEMES}
-    # IOB2: 3 tags that start anew after each of 5, and I after B and I of its label.
-    # BILOU: 5 free tags after each of 5 finished ones, and I, L after B, I of the label.
-    # IO: any tag after any.
-    assert n_legal == {"IOB2": 3 * 5 + 2 * 2, "BILOU": 5 * 5 + 2 * 2 * 2, "IO": 3 * 3}
-
-
-def test_where_sequences_may_end():
-    for scheme, unfinished in (("IOB2", set()), ("BILOU", {"B-x", "I-x"})):
-        tag_set = TagSet(scheme, ("x",))
-        final = tag_set.lattice(label_pairs=False).final
-        assert {
-            tag for tag, last in zip(tag_set.tags, final, strict=True) if not last
-        } == unfinished
-
-
-def test_no_labels():
-    tag_set = TagSet("IOB2", ())
-    assert tag_set.tags == ["O"]
-    found = tag_set.spans(np.zeros(3, dtype=np.int32), np.array([0, 3], dtype=np.int64))
+@pytest.mark.parametrize(("labels", "length"), [((), 3), (LABELS, 0)])
+def test_nothing_to_find(labels, length):
+    tag_set = TagSet("IOB2", labels)
+    found = tag_set.spans(np.zeros(length, dtype=np.int32), np.array([0, length])[: length + 1])
     assert [len(column) for column in found] == [0, 0, 0]
-
-
-def test_no_tokens():
-    found = TagSet("BILOU", LABELS).spans(np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64))
-    assert [len(column) for column in found] == [0, 0, 0]
+    assert tag_set.tags[0] == "O"
 
 
 def test_unknown_scheme():

@@ -1,4 +1,4 @@
-"""Viterbi without label pairs against enumeration and the kernel for any lattice."""
+"""Viterbi and the N best paths against enumeration and the kernel for any lattice."""
 
 from __future__ import annotations
 
@@ -8,25 +8,21 @@ import numpy as np
 import pytest
 
 from reference import best_path, log_space_viterbi
+from spacy_cascade.inference.k_best import best_paths as k_best_paths
 from spacy_cascade.inference.lattice import Chains, Lattice, choice_lattice, free_lattice
-from spacy_cascade.inference.linear_chain import LinearChain
-from spacy_cascade.inference.schemes import TagSet
+from spacy_cascade.inference.schemes import UNOBSERVED, TagSet
 from spacy_cascade.inference.viterbi import best_paths, dense_viterbi, viterbi
 from spacy_cascade.systems.many_labels.block_viterbi import block_viterbi
 from spacy_cascade.systems.many_labels.blocks import blocks_of
-from strategies import random_chain
+from strategies import LABELS, random_chain, together
 
 
 def decode(kernel: Any, chains: list[Any]) -> tuple[list[float], list[int]]:
     """Scores and labels of the best paths of chains under one lattice and its transitions."""
-    starts = np.cumsum([0, *map(len, chains)], dtype=np.int64)
-    path = np.full(starts[-1], -9, dtype=np.int32)
+    lines, _ = together(chains)
+    path = np.full(lines.starts[-1], -9, dtype=np.int32)
     path_scores = np.full(len(chains), np.nan)
-    tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
-    lattice, transitions = chains[0].lattice, chains[0].transitions
-    scores = np.concatenate([chain.scores for chain in chains])
-    costs = LinearChain(lattice).costs(chains[0].costs)
-    kernel(Chains(lattice, scores, transitions, costs.margin, tags, starts), path, path_scores)
+    kernel(lines, path, path_scores)
     return path_scores.tolist(), path.tolist()
 
 
@@ -80,22 +76,19 @@ LATTICES: dict[str, Lattice] = {
 def test_ties_and_sequences_are_those_of_the_other_kernel(
     generator: np.random.Generator, name: str
 ) -> None:
+    """Sequences without positions among them."""
     lattice = LATTICES[name]
-    longest = 1 if "choice" in name else 7
-    chains = [random_chain(generator, lattice, n % longest + 1) for n in range(30)]
+    lengths = [1] * 30 if "choice" in name else [n % 8 for n in range(30)]
+    chains = [random_chain(generator, lattice, length) for length in lengths]
     for chain in chains:
         chain.scores[:] = np.round(chain.scores)
         chain.transitions[:] = np.round(chains[0].transitions)
         chain.costs[:] = np.round(3 * chains[0].costs)
-    assert decode(best_paths, chains) == decode(viterbi, chains)
-
-
-def test_sequences_without_positions_are_passed_over(generator: np.random.Generator) -> None:
-    lattice = free_lattice(4, label_pairs=False)
-    first, second = (random_chain(generator, lattice, n) for n in (3, 2))
-    empty = random_chain(generator, lattice, 0)
-    with_it, without_it = [first, empty, second], [first, second]
-    assert decode(best_paths, with_it)[1] == decode(best_paths, without_it)[1]
+    scores, path = decode(best_paths, chains)
+    expected, labels = decode(viterbi, chains)
+    assert path == labels
+    has_labels = np.array(lengths) > 0
+    np.testing.assert_array_equal(np.array(scores)[has_labels], np.array(expected)[has_labels])
 
 
 BY_BLOCKS: dict[str, Lattice] = {
@@ -126,3 +119,60 @@ def test_no_path_at_all(generator: np.random.Generator) -> None:
     chain = random_chain(generator, lattice, 5)
     chain.scores[2] = -np.inf
     assert decode(by_blocks, [chain]) == decode(dense_viterbi, [chain])
+
+
+def free(lattice, scores, transitions, starts) -> Chains:
+    """Sequences of which nothing is observed."""
+    costs = np.zeros((lattice.n_labels + 1, lattice.n_labels))
+    tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
+    return Chains(lattice, scores, transitions, costs, tags, np.array(starts))
+
+
+def run(lattice, scores, transitions, starts, n):
+    paths = np.full((n, len(scores)), -7, dtype=np.int32)
+    path_scores = np.zeros((len(starts) - 1, n))
+    n_paths = np.zeros(len(starts) - 1, dtype=np.int32)
+    k_best_paths(free(lattice, scores, transitions, starts), paths, path_scores, n_paths)
+    return paths, path_scores, n_paths
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+@pytest.mark.parametrize("scheme", ["IOB2", "BILOU"])
+def test_the_first_is_that_of_viterbi(scheme, label_pairs, generator):
+    """What enumeration finds of all of them: `test_structure.py`."""
+    lattice = TagSet(scheme, LABELS).lattice(label_pairs)
+    starts = np.array([0, 30, 31, 60])
+    scores = generator.normal(size=(60, lattice.n_columns))
+    transitions = generator.normal(size=lattice.n_edges)
+    paths, path_scores, _ = run(lattice, scores, transitions, starts, 3)
+    path, best = np.empty(60, dtype=np.int32), np.empty(3)
+    viterbi(free(lattice, scores, transitions, starts), path, best)
+    np.testing.assert_array_equal(paths[0], path)
+    np.testing.assert_allclose(path_scores[:, 0], best)
+
+
+def test_equal_scores_come_in_the_same_order_however_many_are_asked_for():
+    lattice = TagSet("BILOU", LABELS[:1]).lattice(label_pairs=True)
+    scores, transitions = np.zeros((6, lattice.n_columns)), np.zeros(lattice.n_edges)
+    few, many, again = (run(lattice, scores, transitions, [0, 6], n)[0] for n in (1, 5, 5))
+    np.testing.assert_array_equal(few[0], many[0])
+    np.testing.assert_array_equal(again, many)
+
+
+@pytest.mark.parametrize("n", [1, 3, 9])
+def test_choices(n):
+    scores = np.array([[0.5, 2.0, -1.0]])
+    paths, path_scores, n_paths = run(choice_lattice(3), scores, np.zeros(3), [0, 1], n)
+    size = min(n, 3)
+    assert n_paths.tolist() == [size]
+    assert paths[:size, 0].tolist() == [1, 0, 2][:size]
+    assert path_scores[0, :size].tolist() == [2.0, 0.5, -1.0][:size]
+
+
+def test_what_is_impossible_is_not_offered():
+    lattice = TagSet("IOB2", LABELS[:1]).lattice(label_pairs=True)
+    scores = np.zeros((2, lattice.n_columns))
+    scores[:, lattice.target == 0] = -np.inf
+    _, path_scores, n_paths = run(lattice, scores, np.zeros(lattice.n_edges), [0, 2], 10)
+    assert n_paths[0] == 2
+    assert np.isfinite(path_scores[0, :2]).all()

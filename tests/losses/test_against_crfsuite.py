@@ -77,17 +77,9 @@ def items(corpus: Corpus) -> list[pycrfsuite.ItemSequence]:
 
 def train_crfsuite(corpus: Corpus, path: Path) -> pycrfsuite.Tagger:
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
-    trainer.set_params(
-        {
-            "c1": 0.0,
-            "c2": C2,
-            "feature.possible_states": True,
-            "feature.possible_transitions": True,
-            "max_iterations": 2000,
-            "epsilon": 1e-9,
-            "delta": 1e-14,
-        }
-    )
+    every = {"feature.possible_states": True, "feature.possible_transitions": True}
+    far = {"max_iterations": 2000, "epsilon": 1e-9, "delta": 1e-14}
+    trainer.set_params({"c1": 0.0, "c2": C2, **every, **far})
     for begin, end, sequence in zip(
         corpus.starts[:-1], corpus.starts[1:], items(corpus), strict=True
     ):
@@ -116,30 +108,23 @@ def weights_of(tagger: pycrfsuite.Tagger, corpus: Corpus) -> tuple[np.ndarray, n
     return weights, transitions
 
 
-def test_same_optimum_as_crfsuite(corpus, tmp_path):
+def test_same_optimum_and_marginals_as_crfsuite(corpus, tmp_path):
+    """At CRFsuite's own weights, the score gradient gives CRFsuite's marginals."""
     design, texts = corpus
     problem = objective_of(data_of(design, texts), Likelihood(), texts.sigma)
     n_parameters = 7 * len(LABELS) + texts.lattice.n_edges
     assert problem.n_parameters == n_parameters
     run = start(problem, np.zeros(n_parameters), tolerance=1e-10)
     run.run(1000)
-    weights, transitions = problem.weights(run.parameters)
-
-    tagger = train_crfsuite(texts, tmp_path / "crfsuite.model")
-    theirs = weights_of(tagger, texts)
-    np.testing.assert_allclose(weights, theirs[0], atol=1e-4)
-    np.testing.assert_allclose(transitions, theirs[1], atol=1e-4)
-    # Their loss under our function: they stand at the same minimum.
-    value, _ = problem.value_and_gradient(problem.parameters(Weights(*theirs)))
-    assert run.value <= value
-    assert value == pytest.approx(run.value, rel=1e-8)
-
-
-def test_same_marginals_as_crfsuite(corpus, tmp_path):
-    """At CRFsuite's own weights, the score gradient gives CRFsuite's marginals."""
-    _, texts = corpus
+    own = problem.weights(run.parameters)
     tagger = train_crfsuite(texts, tmp_path / "crfsuite.model")
     weights, transitions = weights_of(tagger, texts)
+    np.testing.assert_allclose(own.features, weights, atol=1e-4)
+    np.testing.assert_allclose(own.transitions, transitions, atol=1e-4)
+    # Their loss under our function: they stand at the same minimum.
+    value, _ = problem.value_and_gradient(problem.parameters(Weights(weights, transitions)))
+    assert run.value <= value
+    assert value == pytest.approx(run.value, rel=1e-8)
     scores = texts.matrix @ weights
     costs, n = LinearChain(texts.lattice).costs(texts.costs), len(texts.starts) - 1
     chains = Chains(texts.lattice, scores, transitions, costs.margin, texts.tags, texts.starts)

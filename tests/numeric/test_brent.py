@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -17,6 +17,7 @@ from spacy_cascade.numeric.brent import least_point
 PLACES = st.floats(-3.0, 3.0)
 
 
+@settings(max_examples=40)
 @given(place=PLACES, shape=st.sampled_from([1.2, 2.0, 4.0]), skew=st.floats(0.1, 10.0))
 def test_the_minimum_of_one_valley(place: float, shape: float, skew: float) -> None:
     def valley(x: float) -> float:
@@ -37,9 +38,7 @@ def bent(scale: float, place: float, x: float) -> float:
 def test_it_asks_at_the_points_of_scipy(valley: Callable[..., float]) -> None:
     """But for a few, as SciPy's tolerance grows a little with the point."""
     generator, n_same = np.random.default_rng(0), 0
-    for scale, place in zip(
-        generator.uniform(0.2, 5, 60), generator.uniform(-3, 3, 60), strict=True
-    ):
+    for scale, place in generator.uniform((0.2, -3.0), (5.0, 3.0), (60, 2)):
         own, others = [], []  # type: list[float], list[float]
 
         def asked(x: float, points: list[float], scale=scale, place=place) -> float:

@@ -1,29 +1,26 @@
-"""Mixed keys: the same with and without the compiler, and well spread; places of keys."""
+"""Mixed keys are well spread, places of keys; hashes of parts of texts are those of spaCy."""
 
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.strings import hash_string
 
-from spacy_cascade.features.strings import hash_string
 from spacy_cascade.numeric.hashing import draw_hash, home, mix
+from spacy_cascade.numeric.murmur import BLOCK, hash_parts
 
 KEYS = st.integers(0, 2**64 - 1).map(np.uint64)
 
 
-@given(KEYS, KEYS)
-def test_never_zero_and_always_the_same(state, value):
+@settings(max_examples=40)
+@given(KEYS, KEYS, st.integers(1, 40))
+def test_never_zero_and_places_of_a_table(state, value, bits):
     key = int(mix(state, value))
     assert 0 < key < 2**64
     assert key == int(mix(state, value))
-
-
-def test_order_matters():
-    a, b, salt = np.uint64(0xABCDEF), np.uint64(0x123456789), np.uint64(77)
-    forward = mix(np.uint64(mix(salt, a)), b)
-    backward = mix(np.uint64(mix(salt, b)), a)
-    assert forward != backward
+    hashed = draw_hash(1 << bits)
+    assert home(hashed, value) == int(value) * int(hashed.factor) % 2**64 >> (64 - bits)
 
 
 def test_small_values_do_not_collide():
@@ -34,14 +31,27 @@ def test_small_values_do_not_collide():
 
 
 def test_pairs_of_hashes_do_not_collide(generator):
-    values = generator.integers(0, 2**63, 300, dtype=np.uint64)
+    """In either order."""
+    values = generator.integers(0, 2**63, 100, dtype=np.uint64)
     salt = np.uint64(0x1234)
     keys = {int(mix(np.uint64(mix(salt, a)), b)) for a in values for b in values}
     assert len(keys) == len(values) ** 2
 
 
-@given(KEYS, st.integers(1, 40))
-def test_homes_are_places_of_the_table(key, bits):
-    hashed = draw_hash(1 << bits)
-    product = int(key) * int(hashed.factor) % 2**64
-    assert home(hashed, key) == product >> (64 - bits)
+@settings(max_examples=40)
+@given(st.lists(st.text(max_size=40), max_size=5))
+def test_parts_have_the_hashes_of_strings(texts):
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, encoded)])
+    content = np.frombuffer(b"".join(encoded) + bytes(BLOCK), dtype=np.uint8)
+    hashes = hash_parts(content, ends[:-1], ends[1:])
+    assert hashes.dtype == np.uint64
+    assert hashes.tolist() == [hash_string(text) for text in texts]
+
+
+def test_every_length_of_the_last_block():
+    text = "NF-kappaB binds IL-2"
+    content = np.frombuffer(text.encode() + bytes(BLOCK), dtype=np.uint8)
+    bounds = np.array([(i, j) for i in range(len(text)) for j in range(i, len(text) + 1)])
+    hashes = hash_parts(content, bounds[:, 0].copy(), bounds[:, 1].copy())
+    assert hashes.tolist() == [hash_string(text[i:j]) for i, j in bounds.tolist()]

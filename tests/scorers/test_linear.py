@@ -1,10 +1,11 @@
-"""The linear model: scores of units, their gradient, its weights as parameters."""
+"""The linear model: scores of units, their gradient, its weights as parameters; its caches."""
 
 from __future__ import annotations
 
 import copy
 import gc
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from thinc.api import Model
 from linear_models import LINES, TEXTS, units_of
 from reference import dense_design
 from spacy_cascade.errors import ConfigError, NotTrainedError
+from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.units import Units
 from spacy_cascade.scorers.linear import (
@@ -25,6 +27,7 @@ from spacy_cascade.scorers.linear import (
     rearrange,
     set_weights,
 )
+from spacy_cascade.scorers.pair_scores import PairScores
 
 N_COLUMNS = 3
 
@@ -47,17 +50,13 @@ def model(generator) -> Model:
 
 
 def test_scores_are_features_times_weights(model):
-    units = units_of(model, TEXTS)
-    scores = model.predict(units)
-    assert scores.dtype == np.float64
-    np.testing.assert_allclose(scores, expected_scores(model, units), atol=1e-9)
-
-
-def test_scores_of_words_met_later(model):
-    model.predict(units_of(model, TEXTS[:1]))
-    for batch in (["STAT5 and more ."], [f"word{n} binds word{n + 1}" for n in range(100)], TEXTS):
+    """Of words met before, of others, and of none."""
+    for batch in (TEXTS[:1], ["STAT5 and more ."], [f"word{n} binds" for n in range(100)], TEXTS):
         units = units_of(model, batch)
-        np.testing.assert_allclose(model.predict(units), expected_scores(model, units), atol=1e-9)
+        scores = model.predict(units)
+        assert scores.dtype == np.float64
+        np.testing.assert_allclose(scores, expected_scores(model, units), atol=1e-9)
+    assert model.predict(units_of(model, [])).shape == (0, N_COLUMNS)
 
 
 def test_a_batch_keeps_the_words_that_it_was_made_with(model):
@@ -73,22 +72,28 @@ def test_a_batch_keeps_the_words_that_it_was_made_with(model):
 
 def test_scores_go_with_the_table_of_words(model):
     scores, space = model.attrs["lexeme_scores"], model.attrs["space"]
-    for _ in range(3):
-        model.predict(units_of(model, TEXTS))
-        assert len(scores._known) == 1
-        space.forget_lexemes(0)
-        gc.collect()
-        assert len(scores._known) == 0
+    before = model.predict(units_of(model, TEXTS))
+    assert len(scores._known) == 1
+    space.forget_lexemes(0)
+    gc.collect()
+    assert len(scores._known) == 0
+    np.testing.assert_array_equal(model.predict(units_of(model, TEXTS[2:])), before[-1:])
+    np.testing.assert_array_equal(model.predict(units_of(model, TEXTS)), before)
 
 
-def test_copies_have_no_words(model):
-    expected = model.predict(units_of(model, TEXTS))
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), lambda m: m.copy()],
+    ids=["deepcopy", "pickle", "copy"],
+)
+def test_copies_score_alike(model, copied):
+    """A copied space has no words."""
+    before = model.predict(units_of(model, TEXTS))
+    other = copied(model)
+    np.testing.assert_array_equal(other.predict(units_of(other, TEXTS)), before)
     space = model.attrs["space"]
-    space.design(units_of(model, TEXTS))
-    for other in (copy.deepcopy(space), pickle.loads(pickle.dumps(space))):
-        assert len(other.lexemes) == 1 < len(space.lexemes)
-        model.attrs["space"] = other
-        np.testing.assert_array_equal(model.predict(units_of(model, TEXTS)), expected)
+    for alone in (copy.deepcopy(space), pickle.loads(pickle.dumps(space))):
+        assert len(alone.lexemes) == 1 < len(space.lexemes)
 
 
 def test_new_weights_count_at_once(model, generator):
@@ -103,24 +108,6 @@ def test_new_weights_count_at_once(model, generator):
     np.testing.assert_allclose(model.predict(units), 2.0 * before, atol=1e-9)
 
 
-def test_words_forgotten_change_no_score(model):
-    before = model.predict(units_of(model, TEXTS))
-    model.attrs["space"].forget_lexemes(0)
-    np.testing.assert_array_equal(model.predict(units_of(model, TEXTS[2:])), before[-1:])
-    np.testing.assert_array_equal(model.predict(units_of(model, TEXTS)), before)
-
-
-@pytest.mark.parametrize(
-    "copied",
-    [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), lambda m: m.copy()],
-    ids=["deepcopy", "pickle", "copy"],
-)
-def test_copies_score_alike(model, copied):
-    before = model.predict(units_of(model, TEXTS))
-    other = copied(model)
-    np.testing.assert_array_equal(other.predict(units_of(other, TEXTS)), before)
-
-
 def test_gradient_is_that_of_the_weights(model, generator):
     units = units_of(model, TEXTS)
     scores, backprop = model.begin_update(units)
@@ -131,10 +118,6 @@ def test_gradient_is_that_of_the_weights(model, generator):
     np.testing.assert_allclose(model.get_grad("W"), expected, rtol=1e-5, atol=1e-6)
     backprop(slopes)
     np.testing.assert_allclose(model.get_grad("W"), 2 * expected, rtol=1e-5, atol=1e-6)
-
-
-def test_no_units(model):
-    assert model.predict(units_of(model, [])).shape == (0, N_COLUMNS)
 
 
 def test_weights_are_kept_in_half_precision_where_they_fit(model):
@@ -148,24 +131,21 @@ def test_weights_are_kept_in_half_precision_where_they_fit(model):
     assert transitions.tolist() == [1e6]
 
 
-def test_no_weights_before_training():
-    for make in (make_linear_chain, make_span_classifier):
-        with pytest.raises(NotTrainedError, match="Train it with 'spacy train'"):
-            get_weights(make(Templates(("word@0",), {}, {})))
-
-
-@pytest.mark.parametrize("make", [make_linear_chain, make_span_classifier])
-def test_features_must_be_seen_at_least_once(make):
+@pytest.mark.parametrize(
+    ("make", "options", "name"),
+    [
+        (make_linear_chain, {"label_pairs": False}, "cascade_linear_chain"),
+        (make_span_classifier, {}, "cascade_span_classifier"),
+    ],
+)
+def test_what_the_two_models_are(make, options, name):
+    model = make(Templates(("word@0",), {}, {}), min_count=2, **options)
+    assert (model.name, model.attrs["min_count"]) == (name, 2)
+    assert not model.attrs["structure"].label_pairs
+    with pytest.raises(NotTrainedError, match="Train it with 'spacy train'"):
+        get_weights(model)
     with pytest.raises(ConfigError, match="min_count must be 1 or more, not 0"):
         make(Templates(("word@0",), {}, {}), min_count=0)
-
-
-def test_what_the_two_models_are():
-    chain = make_linear_chain(Templates(("word@0",), {}, {}), label_pairs=False)
-    spans = make_span_classifier(Templates(("word@0",), {}, {}), min_count=2)
-    assert (chain.name, chain.attrs["structure"].label_pairs) == ("cascade_linear_chain", False)
-    assert (spans.name, spans.attrs["min_count"]) == ("cascade_span_classifier", 2)
-    assert not spans.attrs["structure"].label_pairs
 
 
 def test_curvature_is_kept_to_a_few_percent(model, generator):
@@ -192,3 +172,35 @@ def test_new_features_and_other_labels_have_zero_weights(model):
     np.testing.assert_allclose(curvature[:n, [0, 2, 3]], 1.0, rtol=0.05)
     assert not curvature[n:].any()
     assert not curvature[:, 1].any()
+
+
+SPACE = FeatureSpace(Templates(("word@-1 & word@0",), {}, {}))
+WEIGHTS = np.zeros((4, 2))
+
+
+def test_pairs_are_kept_until_weights_or_words_are_others() -> None:
+    kept = PairScores()
+    known = kept.known(SPACE, SPACE.lexemes, WEIGHTS)
+    assert known.shape == (1, 2)
+    table = FeatureSpace(Templates(("word@-1 & word@0",), {}, {})).lexemes
+    for others in ((SPACE.lexemes, WEIGHTS.copy()), (table, WEIGHTS)):
+        known.pairs[:], known.sizes[:] = 7, 3
+        assert kept.known(SPACE, SPACE.lexemes, WEIGHTS) is known
+        assert known.pairs.any()
+        assert kept.known(SPACE, *others) is known  # for a new table would leave a hole
+        assert not known.pairs.any()
+        assert not known.sizes.any()
+        kept.known(SPACE, SPACE.lexemes, WEIGHTS)
+    wider = kept.known(SPACE, SPACE.lexemes, np.zeros((4, 3)))
+    assert wider.shape == (1, 3)
+
+
+def test_threads_and_copies_share_none() -> None:
+    kept = PairScores()
+    known = kept.known(SPACE, SPACE.lexemes, WEIGHTS)
+    with ThreadPoolExecutor(1) as pool:
+        of_thread = pool.submit(kept.known, SPACE, SPACE.lexemes, WEIGHTS).result()
+    assert of_thread is not known
+    assert kept.known(SPACE, SPACE.lexemes, WEIGHTS) is known
+    for other in (copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):
+        assert other.known(SPACE, SPACE.lexemes, WEIGHTS) is not known

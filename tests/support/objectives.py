@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,3 +67,18 @@ def central_differences(
         ]
         gradient[i] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step)
     return gradient
+
+
+def slopes_at(
+    value: Callable[[], float], array: npt.NDArray[np.float64], step: float = 1e-5
+) -> npt.NDArray[np.float64]:
+    """Numerical gradient of a value that depends on an array, which is moved in place and back."""
+    slopes = np.empty_like(array)
+    for place in np.ndindex(array.shape):
+        before, values = array[place], []
+        for sign in (1, -1):
+            array[place] = before + sign * step
+            values.append(value())
+        array[place] = before
+        slopes[place] = (values[0] - values[1]) / (2 * step)
+    return slopes

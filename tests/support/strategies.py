@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from reference import Chain, Corpus, dense_design, rows_from_dense
-from spacy_cascade.inference.lattice import Lattice
+from spacy_cascade.inference.lattice import Chains, Lattice
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import ENDED, SCHEMES, UNOBSERVED, TagSet
-from spacy_cascade.numeric.design import Design
+from spacy_cascade.inference.structure import Costs
+from spacy_cascade.numeric.design import BinaryCSR, Design
 
 SMALL = st.floats(-4.0, 4.0, allow_subnormal=False)
 LABELS = ("protein", "DNA")
@@ -130,6 +132,16 @@ def random_chain(
     )
 
 
+def together(chains: Sequence[Chain]) -> tuple[Chains, Costs]:
+    """Chains under one lattice as kernels take them, and the costs; the first one's count."""
+    lattice = chains[0].lattice
+    costs = LinearChain(lattice).costs(chains[0].costs)
+    scores = np.concatenate([chain.scores for chain in chains])
+    tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
+    starts = np.cumsum([0, *map(len, chains)], dtype=np.int64)
+    return Chains(lattice, scores, chains[0].transitions, costs.margin, tags, starts), costs
+
+
 def random_design(generator: np.random.Generator, n_units: int, n_features: int) -> Design:
     """A design of words with features of their own, and of features of units."""
     n_lexemes = max(n_units // 2, 1)
@@ -173,3 +185,14 @@ def entities(draw: st.DrawFn, n_tokens: int = 8) -> list[tuple[int, int, str]]:
     labels = (*LABELS, "cell")
     found = [(start, end, chance.choice(labels)) for start, end in pairwise(bounds)]
     return [entity for entity in found if chance.random() < 0.67]
+
+
+def wide_design(generator: np.random.Generator, n_units: int) -> Design:
+    """A design so large that its work is cut into pieces."""
+
+    def rows(n_rows: int, per_row: int, n_columns: int) -> BinaryCSR:
+        starts = np.arange(n_rows + 1, dtype=np.int64) * per_row
+        columns = generator.integers(0, n_columns, n_rows * per_row).astype(np.int32)
+        return BinaryCSR(starts, columns, n_columns)
+
+    return Design(rows(4000, 4, 3000), rows(n_units, 3, 4000), rows(n_units, 2, 3000))

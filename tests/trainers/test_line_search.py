@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -66,9 +67,7 @@ def test_slopes_that_turn_slowly_lead_to_where_they_cross_zero(slope: float) -> 
     run = searched(line)
     assert line.asked == pytest.approx([0.0, 1.0, 50.0], rel=1e-5)
     assert run.parameters[0] == pytest.approx(50.0, rel=1e-5)
-
-
-def test_no_step_is_more_than_a_hundred_times_as_long_as_the_one_before() -> None:
+    # No step is more than a hundred times as long as the one before.
     line = Line(lambda x: 5e-5 * (x - 1e4) ** 2, lambda x: 1e-4 * (x - 1e4))
     searched(line)
     assert line.asked[:3] == pytest.approx([0.0, 1.0, 100.0], rel=1e-5)
@@ -119,22 +118,21 @@ def test_a_direction_that_rounding_turned_uphill_is_given_up(
     """It is nearly at a right angle to the gradient, and has single precision."""
     gradient = np.array([3.0, -1.0 + 1e-9])
 
-    class Slope:
-        asked: list[np.ndarray]
+    asked: list[np.ndarray] = []
 
-        def value_and_gradient(self, parameters: np.ndarray) -> tuple[float, np.ndarray]:
-            self.asked = [*getattr(self, "asked", []), parameters.copy()]
-            return float(parameters @ gradient), gradient.copy()
+    def slope(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        asked.append(parameters.copy())
+        return float(parameters @ gradient), gradient.copy()
 
     remembered = {
         "move 0": np.array([1.0, 3.0], np.float32), "change 0": np.full(2, 1e9, np.float32)
     }  # fmt: skip
     for curvature in generator.uniform(1.0, 2.0, 20):
-        slope = Slope()
-        run = start(slope, np.zeros(2), tolerance=0.0)
+        asked.clear()
+        run = start(SimpleNamespace(value_and_gradient=slope), np.zeros(2), tolerance=0.0)
         run.restore({**run.state(), **remembered, "curvatures": [float(curvature)]})
         run.run(1)
-        assert slope.asked[1] @ gradient < 0.0
+        assert asked[1] @ gradient < 0.0
 
 
 @pytest.mark.parametrize(
@@ -150,23 +148,19 @@ def test_it_has_arrived_where_the_gradient_is_small_beside_the_parameters(
     place: list[float], gradient: float, is_there: bool
 ) -> None:
     """Beside 1 where they are smaller; an eighth is the tolerance, and enough."""
-
-    class Flat:
-        def value_and_gradient(self, parameters: np.ndarray) -> tuple[float, np.ndarray]:
-            return 0.0, np.array([0.0, gradient])
-
-    assert start(Flat(), np.array(place), tolerance=0.125).converged is is_there
+    flat = SimpleNamespace(value_and_gradient=lambda _: (0.0, np.array([0.0, gradient])))
+    assert start(flat, np.array(place), tolerance=0.125).converged is is_there
 
 
 def test_a_state_keeps_as_many_pairs_as_the_history_says() -> None:
     """The latest ones."""
     curvature = np.array([1.0, 10.0, 100.0])
 
-    class Bowl:
-        def value_and_gradient(self, parameters: np.ndarray) -> tuple[float, np.ndarray]:
-            return float(0.5 * (curvature * parameters**2).sum()), curvature * parameters
+    def bowl(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        return float(0.5 * (curvature * parameters**2).sum()), curvature * parameters
 
-    long, short = (start(Bowl(), np.ones(3), history=m, tolerance=0.0) for m in (5, 2))
+    function = SimpleNamespace(value_and_gradient=bowl)
+    long, short = (start(function, np.ones(3), history=m, tolerance=0.0) for m in (5, 2))
     long.run(4)
     state = long.state()
     assert len(state["curvatures"]) == 4

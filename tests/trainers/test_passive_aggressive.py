@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reference import Chain, Corpus, design_of
+from reference import Chain, Corpus
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import Lattice, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
@@ -113,11 +113,13 @@ def begin(
     return trainer.begin(Task(batch, hinge, None, start))
 
 
-@pytest.mark.parametrize("augmented", [True, False])
-@pytest.mark.parametrize("C", [0.05, 100.0])
+@pytest.mark.parametrize(
+    ("C", "augmented", "power"), [(0.05, True, 0), (100.0, True, 1), (0.05, False, 2)]
+)
 @pytest.mark.parametrize("name", LATTICES)
-def test_every_step_is_that_of_the_twin(name, C, augmented, generator):
-    learner, batch, _, twin = setting(generator, LATTICES[name], C, augmented)
+def test_every_step_is_that_of_the_twin(name, C, augmented, power, generator):
+    """With a power, late weights count more."""
+    learner, batch, _, twin = setting(generator, LATTICES[name], C, augmented, average_power=power)
     order = np.random.default_rng(5)
     for _ in range(3):
         losses = [twin.learn(i) for i in order.permutation(len(batch.starts) - 1)]
@@ -125,10 +127,10 @@ def test_every_step_is_that_of_the_twin(name, C, augmented, generator):
         weights, transitions = twin.columns(twin.w)
         np.testing.assert_allclose(learner._averaged.weights, weights, atol=1e-9)
         np.testing.assert_allclose(learner._averaged.transitions, transitions, atol=1e-9)
-        average, average_transitions = twin.columns(np.mean(twin.history, axis=0))
-        found = learner.weights()
-        np.testing.assert_allclose(found[0], average, atol=1e-9)
-        np.testing.assert_allclose(found[1], average_transitions, atol=1e-9)
+        counts = np.arange(1.0, len(twin.history) + 1) ** power
+        average = twin.columns(np.average(twin.history, axis=0, weights=counts))
+        for found, expected in zip(learner.weights(), average, strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-9)
     assert twin.w.any()
 
 
@@ -140,63 +142,30 @@ def test_where_the_margin_holds_nothing_changes(generator):
     # Twice the weights that just fulfil the margin fulfil it with room to spare.
     surer = 2.0 * learner._averaged.weights
     learner = begin(PassiveAggressive(C=100.0), batch, hinge, surer)
+    np.testing.assert_array_equal(learner.weights()[0], surer)
     assert learner.step(batch) == 0.0
     np.testing.assert_array_equal(learner.weights()[0], surer)
 
 
-def test_only_features_that_differ_are_touched(generator):
-    learner, batch, *_ = setting(generator, LATTICES["pairs"], 1.0, True)
-    unused = np.setdiff1d(
-        np.arange(len(learner._averaged.weights)),
-        np.concatenate(
-            [design_of(batch).lexeme_features.indices, design_of(batch).unit_features.indices]
-        ),
-    )
-    before = learner._averaged.weights.copy()
-    learner.step(batch)
-    np.testing.assert_array_equal(learner._averaged.weights[unused], before[unused])
-
-
-def test_same_seed_same_weights(generator):
+def test_seeds_passes_and_averages(generator):
+    """The seed decides; two passes are two steps; without averaging the last weights count."""
     learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
     start = learner._averaged.weights.copy()
-    results = []
-    for seed in (1, 1, 2):
-        other = begin(PassiveAggressive(C=0.1, seed=seed), batch, hinge, start)
-        for _ in range(2):
-            other.step(batch)
-        results.append(other.weights()[0])
-    np.testing.assert_array_equal(results[0], results[1])
-    assert (results[0] != results[2]).any()
 
+    def trained(n_steps=2, **settings):
+        fit = begin(PassiveAggressive(**{"C": 0.1, "seed": 5, **settings}), batch, hinge, start)
+        losses = [fit.step(batch) for _ in range(n_steps)]
+        return fit, np.mean(losses)
 
-def test_without_averaging_the_last_weights_count(generator):
-    _, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
-    weights = np.zeros((design_of(batch).unit_features.n_columns, batch.structure.n_columns))
-    learner = begin(PassiveAggressive(C=0.1, average=False), batch, hinge, weights)
-    learner.step(batch)
-    np.testing.assert_array_equal(learner.weights()[0], learner._averaged.weights)
-
-
-def test_loaded_weights_are_where_it_begins(generator):
-    learner, _, _, twin = setting(generator, LATTICES["pairs"], 0.1, True)
-    np.testing.assert_array_equal(learner.weights()[0], twin.start)
-
-
-@pytest.mark.parametrize("power", [1, 2])
-def test_late_weights_count_more(power, generator):
-    learner, batch, _, twin = setting(
-        generator, LATTICES["pairs"], 0.1, True, average_power=power, passes=2
-    )
-    order = np.random.default_rng(5)
-    for _ in range(2):
-        learner.step(batch)
-        for _ in range(2):
-            for i in order.permutation(len(batch.starts) - 1):
-                twin.learn(i)
-        counts = np.arange(1.0, len(twin.history) + 1) ** power
-        average, _ = twin.columns(np.average(twin.history, axis=0, weights=counts))
-        np.testing.assert_allclose(learner.weights()[0], average, atol=1e-9)
+    (once, loss), (again, _), (other, _) = trained(), trained(), trained(seed=2)
+    np.testing.assert_array_equal(once.weights()[0], again.weights()[0])
+    assert (once.weights()[0] != other.weights()[0]).any()
+    both, of_both = trained(1, passes=2)
+    assert of_both == pytest.approx(loss)
+    np.testing.assert_array_equal(both.weights()[0], once.weights()[0])
+    last, _ = trained(average=False)
+    np.testing.assert_array_equal(last.weights()[0], last._averaged.weights)
+    np.testing.assert_array_equal(last.weights()[0], once._averaged.weights)
 
 
 @pytest.mark.parametrize("least", [1, 2, 3])
@@ -217,15 +186,6 @@ def test_pieces_are_sequences_of_their_own(name, least, generator):
     for _ in range(2):
         assert learner.step(batch) == other.step(pieces)
     np.testing.assert_array_equal(learner.weights()[0], other.weights()[0])
-
-
-def test_several_passes_are_several_calls(generator):
-    once, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
-    weights = once._averaged.weights.copy()
-    both = begin(PassiveAggressive(C=0.1, seed=5, passes=2), batch, hinge, weights)
-    losses = [once.step(batch) for _ in range(2)]
-    assert both.step(batch) == pytest.approx(sum(losses) / 2)
-    np.testing.assert_array_equal(both.weights()[0], once.weights()[0])
 
 
 @pytest.mark.parametrize(
@@ -283,41 +243,27 @@ def test_trainers_refuse_structures_without_what_the_loss_needs(trainer, loss, p
         trainer.check(loss, penalty, Structure)
 
 
+@pytest.mark.parametrize("n_before", [0, 1])
 @pytest.mark.parametrize(("power", "share"), [(0, 1.0), (1, 0.25)])
-def test_it_goes_on_from_its_state_to_the_last_bit(power, share, generator):
-    """Also before a whole pass over the corpus."""
-    learner, batch, hinge, _ = setting(
-        generator, LATTICES["pairs"], 0.1, True,
-        average_power=power,
-    )  # fmt: skip
+def test_it_goes_on_from_its_state_to_the_last_bit(power, share, n_before, generator):
+    """Also before a whole pass over the corpus, and from before the first step."""
+    learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True, average_power=power)
     batch = replace(batch, share=share)
     other = learner.settings.begin(Task(batch, hinge, None, learner.weights()))
-    learner.step(batch)
+    for _ in range(n_before):
+        learner.step(batch)
     arrays = {k: v.copy() for k, v in learner.state().items() if isinstance(v, np.ndarray)}
     values = {k: v for k, v in learner.state().items() if k not in arrays}
     learner.step(batch)
     other.step(batch)
     other.step(batch)
+    drift = {**arrays, **values, "weights_drift": arrays["weights_drift"][1:]}
+    kept = other.weights()[0].copy()
+    with pytest.raises(ValueError, match="is needed"):
+        other.restore(drift)
+    np.testing.assert_array_equal(other.weights()[0], kept)
     other.restore({**arrays, **json.loads(json.dumps(values))})
     other.step(batch)
     for found, expected in zip(other.weights(), learner.weights(), strict=True):
         assert found.tobytes() == expected.tobytes()
     np.testing.assert_array_equal(other.hessian_diagonal(), learner.hessian_diagonal())
-
-
-def test_a_state_may_be_one_of_before_the_first_step(generator):
-    learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
-    other = learner.settings.begin(Task(batch, hinge, None, learner.weights()))
-    other.step(batch)
-    other.restore(learner.state())
-    assert other.step(batch) == learner.step(batch)
-
-
-def test_a_state_of_other_features_is_refused(generator):
-    learner, batch, *_ = setting(generator, LATTICES["pairs"], 0.1, True)
-    learner.step(batch)
-    state = learner.state()
-    weights = learner.weights()[0].copy()
-    with pytest.raises(ValueError, match="is needed"):
-        learner.restore({**state, "weights_drift": state["weights_drift"][1:]})
-    np.testing.assert_array_equal(learner.weights()[0], weights)

@@ -1,8 +1,10 @@
-"""What all fits have: marks for who takes the weights over, states, and no copies."""
+"""What all fits have: marks for who takes the weights over, states to check, no copies."""
 
 from __future__ import annotations
 
 import copy
+import json
+import math
 import pickle
 from typing import Any
 
@@ -21,6 +23,7 @@ from spacy_cascade.tools.scale.sharded import Sharded
 from spacy_cascade.trainers.base import Fit, Progress, Room, Shape, TaskOn, array_like
 from spacy_cascade.trainers.lbfgs import LBFGS
 from spacy_cascade.trainers.passive_aggressive import PassiveAggressive
+from spacy_cascade.trainers.states import count_in, generator_in, number_in, truth_in
 
 
 class Counting(Fit[int]):
@@ -49,29 +52,21 @@ def test_a_step_gives_the_loss_and_marks_the_weights() -> None:
     assert fit.step(3, lambda: told.append(fit.total)) == 5.0
     assert (marks(fit), told) == ((True, True), [5])
     assert marks(Counting()) == (False, False)
-
-
-def test_what_a_fit_need_not_have() -> None:
-    fit = Counting()
-    assert fit.hessian_diagonal() is None
-    assert fit.terms() == {}
-    with pytest.raises(ConfigError, match=r"Counting has no 'state' and 'restore'"):
-        fit.state()
+    assert (fit.hessian_diagonal(), fit.terms()) == (None, {})
 
 
 def test_a_fit_without_a_state_goes_on_from_an_empty_one() -> None:
-    fit = Counting()
+    """A copy has none, since a fit stays behind."""
+    fit, other = Counting(), Counting()
     fit.restore({})
     assert marks(fit) == (True, True)
-    other = Counting()
     with pytest.raises(ValueError, match="a state where Counting has none"):
         other.restore({"total": 1})
     assert marks(other) == (False, False)
-
-
-def test_a_fit_stays_behind() -> None:
-    assert pickle.loads(pickle.dumps(Counting())) is None
-    assert copy.deepcopy({"fit": Counting()}) == {"fit": None}
+    with pytest.raises(ConfigError, match=r"Counting has no 'state' and 'restore'"):
+        fit.state()
+    assert pickle.loads(pickle.dumps(fit)) is None
+    assert copy.deepcopy({"fit": fit}) == {"fit": None}
 
 
 NEEDED = np.zeros((2, 3), dtype=np.float32)
@@ -137,3 +132,86 @@ def test_a_task_is_a_source_of_one_shard() -> None:
     assert list(task.shards(1)) == ["data"]
     other = task.task_on("more")
     assert (other.data, other.loss, other.start, task.is_new) == ("more", "loss", task.start, False)
+
+
+STATE: dict[str, Any] = np.random.PCG64(3).state  # type: ignore[assignment]
+
+
+def test_what_is_right_is_taken() -> None:
+    """Ends of ranges among it."""
+    assert (count_in(3), number_in(-0.5), number_in(2), truth_in(True)) == (3, -0.5, 2.0, True)
+    assert isinstance(number_in(2), float)
+    assert [count_in(value, 2, 5) for value in (2, 5)] == [2, 5]
+    assert count_in(2**53) == 2**53
+    assert number_in(0.5, 0.5) == 0.5
+
+
+@pytest.mark.parametrize("value", [True, "1", 1.0, -1, 2**53 + 1, None, [1], 10**5000], ids=type)
+def test_no_counts(value: object) -> None:
+    """Numbers of thousands of digits are named."""
+    with pytest.raises(ValueError, match="whole number from 0 to") as caught:
+        count_in(value)
+    assert ("a very large number" in str(caught.value)) == (value == 10**5000)
+
+
+@pytest.mark.parametrize("value", [True, "1", None, math.inf, math.nan, 10**400, -0.1])
+def test_no_numbers(value: object) -> None:
+    with pytest.raises(ValueError, match="number"):
+        number_in(value, 0.0)
+
+
+@pytest.mark.parametrize("value", ["no", 0, None])
+def test_no_truths(value: object) -> None:
+    with pytest.raises(ValueError, match="true or false"):
+        truth_in(value)
+
+
+def test_a_generator_goes_on() -> None:
+    generator = np.random.default_rng(5)
+    generator.integers(10, size=3, dtype=np.uint32)
+    again = generator_in(json.loads(json.dumps(generator.bit_generator.state)))
+    np.testing.assert_array_equal(again.permutation(50), generator.permutation(50))
+
+
+LARGEST = {"state": 2**128 - 1, "inc": 2**128 - 1}
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        None,
+        {},
+        {**STATE, "bit_generator": "MT19937"},
+        {**STATE, "state": {"state": 1}},
+        {**STATE, "state": {**LARGEST, "state": 2**128}},
+        {**STATE, "state": {**LARGEST, "inc": 2**128}},
+        {**STATE, "state": {"state": -1, "inc": 1}},
+        {**STATE, "has_uint32": 2},
+        {**STATE, "uinteger": 2**32},
+        {**STATE, "more": 1},
+    ],
+)
+def test_no_generators(state: object) -> None:
+    with pytest.raises(ValueError, match=r"needed"):
+        generator_in(state)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {**STATE, "state": {"state": 0, "inc": 0}, "has_uint32": 0, "uinteger": 0},
+        {**STATE, "has_uint32": 1, "uinteger": 2**32 - 1},
+        {**STATE, "state": LARGEST},
+    ],
+)
+def test_generators_at_the_ends(state: dict[str, Any]) -> None:
+    made = generator_in(state).bit_generator.state
+    names = ("has_uint32", "uinteger") + (("state",) if state["state"] is LARGEST else ())
+    assert {name: made[name] for name in names} == {name: state[name] for name in names}
+
+
+def test_long_values_are_cut() -> None:
+    for check in (count_in, number_in, truth_in, generator_in):
+        with pytest.raises(ValueError, match="needed") as caught:
+            check("x" * 100)
+        assert str(caught.value).startswith(repr("x" * 100)[:60] + " where")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numeric.design import BinaryCSR
+from ..numeric.csr import BinaryCSR
 from ..types import Bools1d, Keys2d, Pointers1d
 from .attributes import Attribute, PlacedAttribute, TextOf, WordAttribute
 from .lexemes import BOUNDARY

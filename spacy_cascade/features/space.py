@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from ..numeric.design import BinaryCSR, Design
+from ..numeric.csr import BinaryCSR
+from ..numeric.design import Design
 from ..numeric.encoded import Encoded
 from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK

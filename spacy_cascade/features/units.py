@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..caching import cached_property
-from ..numeric.design import BinaryCSR
+from ..numeric.csr import BinaryCSR
 from ..numeric.index import KeyIndex
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .keys import PositionValues, unit_level_features

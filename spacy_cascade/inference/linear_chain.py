@@ -15,11 +15,11 @@ from .chain import path_scores
 from .chain_kernels import ChainKernels, ChoiceKernels, kernels_for
 from .choice_losses import MANY_CHOICES
 from .contrast import contrast
-from .gathered import gather_k_best, gather_likely, gather_posteriors
 from .k_best import best_paths as k_best_paths
 from .lattice import Chains, Lattice, check_sizes, choice_lattice, free_lattice
 from .passive_aggressive import cut_sequences, passive_aggressive
 from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
+from .spans import gather_k_best, gather_likely, gather_posteriors
 from .structure import (
     Columns,
     Contrast,

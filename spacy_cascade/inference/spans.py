@@ -16,14 +16,18 @@ is less than the probability that is asked for. (docs/method.md, sections 2.6 to
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Bools1d, Floats1d, Ints1d, Pointers1d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .chain import forward_backward, room_for
 from .lattice import Chains, longest_of
 from .scaled_chain import scaled_backward, scaled_marginals, scaled_room, scaled_sums
 from .schemes import Spans
+from .structure import Potentials
 
 _BLOCK = 1 << 12
 """Tokens of a long sequence whose probabilities are in memory at the same time."""
@@ -265,3 +269,44 @@ def best_disjoint(starts: Pointers1d, ends: Pointers1d, gains: Floats1d, chosen:
             e = starts[taken[e]]
         else:
             e -= 1
+
+
+# Arrays that kernels of any structure write their answers to
+
+WriteBest: TypeAlias = Callable[[Ints2d, Floats2d, Ints1d], None]
+"""Writes paths `[k, T]`, their scores `[N, k]`, and how many each sequence has `[N]`."""
+
+
+def gather_k_best(potentials: Potentials, k: int, write: WriteBest) -> tuple[Ints2d, Floats2d]:
+    """What `Structure.k_best` returns."""
+    n_sequences = len(potentials.starts) - 1
+    paths = np.zeros((k, len(potentials.scores)), dtype=np.int32)
+    by_sequence = np.empty((n_sequences, k))
+    n_paths = np.empty(n_sequences, dtype=np.int32)
+    write(paths, by_sequence, n_paths)
+    scores = by_sequence.T.copy()
+    scores[np.arange(k)[:, None] >= n_paths] = -np.inf
+    return paths, scores
+
+
+def gather_posteriors(
+    starts: Pointers1d, spans: Spans, write: Callable[[Ints1d, Floats1d], None]
+) -> Floats1d:
+    """Probabilities of spans `[P]`; write: takes the number of each span's sequence `[P]`."""
+    probabilities = np.empty(len(spans.start))
+    sequences = np.searchsorted(starts, spans.start, side="right") - 1
+    write(sequences.astype(np.int32), probabilities)
+    return probabilities
+
+
+def gather_likely(n_units: int, write: Callable[[Spans, Floats1d], int]) -> tuple[Spans, Floats1d]:
+    """Spans and their probabilities; write: as far as there is room, and returns their number."""
+    n_found, room = n_units, 0
+    while n_found > room:  # a second time where there are more than one a token
+        room = n_found
+        start, end = np.empty((2, room), dtype=np.int64)
+        spans = Spans(start, end, np.empty(room, dtype=np.int32))
+        probabilities = np.empty(room)
+        n_found = write(spans, probabilities)
+    written = slice(n_found)
+    return Spans(start[written], end[written], spans.label[written]), probabilities[written]

@@ -22,8 +22,7 @@ from ..numeric.encoded import Encoded, sum_of_scores
 from ..parallel import Workers
 from ..rooms import offered
 from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
-from .lexeme_scores import LexemeScores, check_features
-from .pair_scores import PairScores
+from .kept_scores import LexemeScores, PairScores, check_features
 
 MANY_COLUMNS = 128
 """From so many score columns on, weights may be mostly zero."""

@@ -7,14 +7,16 @@ needs it between calls, because the development score is looked at after each `u
 
 from __future__ import annotations
 
+import ctypes
 from collections import deque
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..errors import TrainingError
 from ..inference.structure import Weights
-from ..numeric.memory import return_freed
 from ..numeric.vectors import add_scaled, copied, dot, in_blocks
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Singles1d
@@ -271,3 +273,22 @@ class LBFGSRun:
             else:
                 step *= min(max(proposal / step, 2.0), _LARGEST_GROWTH)
         return best
+
+
+def return_freed() -> None:
+    """Give it back, where the C library can; it takes milliseconds.
+
+    glibc keeps the room of arrays below 32 MB when they are freed. Other sizes do not fit into it.
+    """
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    try:
+        of_library: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):  # Not glibc; Windows takes no None.
+        return None
+    return of_library

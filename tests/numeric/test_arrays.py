@@ -7,10 +7,10 @@ import ctypes
 import numpy as np
 import pytest
 
-from spacy_cascade.numeric import memory
 from spacy_cascade.numeric.arrays import _BLOCK, blocks, grown
 from spacy_cascade.numeric.vectors import add_scaled, dot, in_blocks
 from spacy_cascade.parallel import Workers
+from spacy_cascade.trainers import lbfgs_run
 
 
 @pytest.mark.parametrize("n", [0, 1, _BLOCK, _BLOCK + 1, 2 * _BLOCK, 5 * _BLOCK // 2])
@@ -71,18 +71,18 @@ def test_slices_cover_a_vector_once(length, threads):
 
 @pytest.mark.parametrize("error", [OSError, AttributeError, TypeError])
 def test_other_libraries_are_left_alone(error, monkeypatch):
-    memory._trim.cache_clear()  # what was learnt of another library
+    lbfgs_run._trim.cache_clear()  # what was learnt of another library
 
     def fail(name):
         raise error
 
     monkeypatch.setattr(ctypes, "CDLL", fail)
-    memory.return_freed()
-    memory._trim.cache_clear()
+    lbfgs_run.return_freed()
+    lbfgs_run._trim.cache_clear()
 
 
 def test_it_changes_no_array():
     kept = [np.arange(1000) for _ in range(200)]
     del kept[::2]
-    memory.return_freed()
+    lbfgs_run.return_freed()
     assert all((array == np.arange(1000)).all() for array in kept)

@@ -17,6 +17,7 @@ from spacy_cascade.errors import ConfigError, NotTrainedError
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.units import Units
+from spacy_cascade.scorers.kept_scores import PairScores
 from spacy_cascade.scorers.linear import (
     add_features,
     get_hessian_diagonal,
@@ -27,7 +28,6 @@ from spacy_cascade.scorers.linear import (
     rearrange,
     set_weights,
 )
-from spacy_cascade.scorers.pair_scores import PairScores
 
 N_COLUMNS = 3
 

@@ -20,7 +20,8 @@ from abbreviation_twin import uses
 from spacy_cascade.inference.lattice import Lattice
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.base import LabelledSequences
-from spacy_cascade.numeric.design import BinaryCSR, Design, SegmentRows
+from spacy_cascade.numeric.csr import BinaryCSR
+from spacy_cascade.numeric.design import Design, SegmentRows
 from spacy_cascade.numeric.encoded import Encoded
 from spacy_cascade.parallel import Workers
 from spacy_cascade.types import RealsXd

@@ -19,7 +19,8 @@ from spacy_cascade.inference.lattice import Chains, Lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import ENDED, SCHEMES, UNOBSERVED, TagSet
 from spacy_cascade.inference.structure import Costs
-from spacy_cascade.numeric.design import BinaryCSR, Design
+from spacy_cascade.numeric.csr import BinaryCSR
+from spacy_cascade.numeric.design import Design
 
 SMALL = st.floats(-4.0, 4.0, allow_subnormal=False)
 LABELS = ("protein", "DNA")

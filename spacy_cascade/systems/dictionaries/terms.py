@@ -18,7 +18,7 @@ from ...errors import TemplateError
 from ...features.resources import Tokenize
 from ...features.strings import is_valid
 from ...files import UNREADABLE, text_lines
-from ...numeric.design import BinaryCSR
+from ...numeric.csr import BinaryCSR
 from ...types import Ints1d, Pointers1d
 
 _WORD_KEYS = ("LOWER", "ORTH", "TEXT")

@@ -25,10 +25,10 @@ from ...features.templates import Templates
 from ...features.units import Units
 from ...inference.chain_kernels import ChainKernels
 from ...inference.contrast import contrast, having_span
-from ...inference.gathered import gather_posteriors
 from ...inference.lattice import Chains, Lattice, free_lattice
 from ...inference.linear_chain import ChainFamily, LinearChain
 from ...inference.schemes import UNOBSERVED, Spans, TagSet
+from ...inference.spans import gather_posteriors
 from ...inference.structure import Contrast, Costs, Online, Part, Potentials, Shares
 from ...scorers.linear import make_linear_model
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d

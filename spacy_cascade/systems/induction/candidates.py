@@ -10,7 +10,7 @@ import numpy as np
 
 from ...caching import cached_property
 from ...jit import kernel
-from ...numeric.design import BinaryCSR
+from ...numeric.csr import BinaryCSR
 from ...parallel import Workers, split
 from ...types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
 from .gains import newton_gains, screen

@@ -15,7 +15,8 @@ import numpy as np
 from ...errors import ConfigError, TrainingError
 from ...inference.structure import Weights
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
-from ...numeric.design import BinaryCSR, Design, SegmentRows
+from ...numeric.csr import BinaryCSR
+from ...numeric.design import Design, SegmentRows
 from ...numeric.encoded import Encoded
 from ...penalties.base import Penalty
 from ...trainers.base import Source

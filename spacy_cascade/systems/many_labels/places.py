@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...jit import helper, kernel
-from ...numeric.design import BinaryCSR
+from ...numeric.csr import BinaryCSR
 from ...types import Floats1d, Floats2d, Ints1d, Pointers1d, RealsXd
 
 _CROWDED = 5

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...features.space import FeatureSpace
 from ...features.units import Units
-from ...scorers.lexeme_scores import check_features
+from ...scorers.kept_scores import check_features
 from ...types import Floats1d, Floats2d
 from .places import Places, add_placed_rows, crowded_rows, nonzero_places
 

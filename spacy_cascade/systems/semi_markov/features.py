@@ -23,7 +23,8 @@ from ...features.tokens import Tokens
 from ...features.units import TokenSource, Units
 from ...jit import kernel
 from ...numeric.arrays import Array, Arrays, Shapes
-from ...numeric.design import BinaryCSR, SegmentRows
+from ...numeric.csr import BinaryCSR
+from ...numeric.design import SegmentRows
 from ...numeric.hashing import HashTable, probe
 from ...numeric.index import KeyIndex
 from ...numeric.key_filter import KeyFilter, may_have

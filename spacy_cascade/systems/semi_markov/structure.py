@@ -24,10 +24,10 @@ from ...features.templates import Templates
 from ...features.units import Units
 from ...inference.chain_kernels import ChainKernels
 from ...inference.contrast import contrast
-from ...inference.gathered import gather_k_best, gather_likely, gather_posteriors
 from ...inference.lattice import Chains
 from ...inference.linear_chain import ChainFamily, LinearChain
 from ...inference.schemes import SCHEMES, Spans, TagSet
+from ...inference.spans import gather_k_best, gather_likely, gather_posteriors
 from ...inference.structure import (
     Columns,
     Contrast,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from reference import dense_rows, rows_from_dense
-from spacy_cascade.numeric.design import BinaryCSR
+from spacy_cascade.numeric.csr import BinaryCSR
 from spacy_cascade.parallel import Workers
 from spacy_cascade.systems.induction.candidates import (
     AtomicTests,

@@ -12,7 +12,7 @@ from spacy_cascade.inference.linear_chain import FreeChoice
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
-from spacy_cascade.numeric.design import BinaryCSR
+from spacy_cascade.numeric.csr import BinaryCSR
 from spacy_cascade.parallel import Workers
 from spacy_cascade.systems.induction import gains as kernels
 from spacy_cascade.systems.induction.candidates import transposed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spacy_cascade.numeric.design import BinaryCSR
+from spacy_cascade.numeric.csr import BinaryCSR
 from spacy_cascade.systems.many_labels.places import (
     Places,
     add_from_crowded,

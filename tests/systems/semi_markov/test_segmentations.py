@@ -24,7 +24,8 @@ from spacy_cascade.inference.structure import (
     Potentials,
 )
 from spacy_cascade.losses.margin import wrong_label_costs
-from spacy_cascade.numeric.design import BinaryCSR, SegmentRows
+from spacy_cascade.numeric.csr import BinaryCSR
+from spacy_cascade.numeric.design import SegmentRows
 from spacy_cascade.systems.semi_markov.structure import (
     LENGTHS,
     SegmentPotentials,

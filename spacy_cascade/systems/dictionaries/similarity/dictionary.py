@@ -13,7 +13,7 @@ import numpy as np
 from ....caching import cached_property
 from ....features.strings import hash_strings
 from ....features.tokens import Tokens
-from ....numeric.design import BinaryCSR
+from ....numeric.csr import BinaryCSR
 from ....numeric.index import KeyIndex
 from ....types import Floats1d, Ints1d, Ints2d, Keys1d, Pointers1d
 from ..lexicons import whole_keys

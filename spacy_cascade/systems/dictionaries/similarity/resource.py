@@ -17,7 +17,7 @@ from ....features.resources import FlaggedTokens, InvalidArray, Resource, Tokeni
 from ....features.span_context import SpanContext
 from ....features.tokens import Tokens
 from ....numeric.arrays import Array, Arrays, Shapes, blocks
-from ....numeric.design import BinaryCSR
+from ....numeric.csr import BinaryCSR
 from ....types import Ints1d, Ints2d, Keys1d
 from ..listed_terms import FromList, leaves_out
 from ..terms import read_spellings

@@ -1,11 +1,14 @@
-"""Scores of words, summed once for each and kept: a word's part of the score of a unit."""
+"""Scores that are summed once and kept: of words, and of pairs of words that a thread has met."""
 
-from weakref import WeakKeyDictionary
+import threading
+from dataclasses import dataclass
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 
 from ..errors import TrainingError
 from ..features.lexemes import LexemeTable
+from ..features.pair_scores import KnownPairs, forget_pairs, no_pairs
 from ..features.space import FeatureSpace
 from ..numeric.arrays import grown
 from ..numeric.csr import add_rows
@@ -61,6 +64,40 @@ class _TableScores:
                 add_rows(features.indptr, features.indices, self.weights, new, 0, features.n_rows)
             self._n_lexemes = size
         return self._rows
+
+
+@dataclass(frozen=True)
+class _Kept:
+    weights: Floats2d
+    table: ReferenceType[LexemeTable]
+    pairs: KnownPairs
+
+
+class PairScores:
+    """Known scores of pairs of words of one table under one set of weights, for each thread.
+
+    Threads share none, for one may replace a pair while another one adds its scores.
+    """
+
+    def __init__(self) -> None:
+        self._of_thread = threading.local()
+
+    def __reduce__(self) -> "tuple[type[PairScores], tuple[()]]":
+        return PairScores, ()
+
+    def known(self, space: FeatureSpace, table: LexemeTable, weights: Floats2d) -> KnownPairs:
+        """This thread's, brought to these weights and this table."""
+        kept: _Kept | None = getattr(self._of_thread, "kept", None)
+        if kept is not None and kept.weights is weights and kept.table() is table:
+            return kept.pairs
+        shape = len(space.plan.pairs.anchor), weights.shape[1]
+        if kept is not None and kept.pairs.shape == shape:
+            pairs = kept.pairs
+            forget_pairs(pairs)
+        else:
+            pairs = no_pairs(*shape)
+        self._of_thread.kept = _Kept(weights, ref(table), pairs)
+        return pairs
 
 
 def check_features(space: FeatureSpace, weights: Floats2d) -> None:

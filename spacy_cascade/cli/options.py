@@ -30,10 +30,12 @@ def pipeline_at(path: Path | None) -> Path | None:
 
 
 def argument(name: str, text: str, **settings: Any) -> Any:
+    """A positional argument; settings: those of Typer."""
     return typer.Argument(metavar=name, help=text, **settings)
 
 
 def option(text: str, *names: str, **settings: Any) -> Any:
+    """An option with its names, the long one first; settings: those of Typer."""
     return typer.Option(*names, help=text, **settings)
 
 

@@ -96,6 +96,7 @@ def counted(n: int, noun: str, nouns: str = "") -> str:
 
 
 def percent(value: float | None) -> str:
+    """A share as a percentage with two digits, or a dash where there is none."""
     return "-" if value is None else f"{100 * value:.2f}"
 
 
@@ -108,6 +109,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_file(path: Path, text: str, what: str) -> None:
+    """Write a text to a file and say so; what: names it for the reader."""
     write_text(path, text)
     print_good(f"{what} -> {path}")
 
@@ -118,6 +120,7 @@ def write_json(path: Path, value: object, what: str) -> None:
 
 
 def write_pipeline(nlp: Language, path: Path, what: str) -> None:
+    """Save a pipeline and say so; what: names it for the reader."""
     # Not at the top: it takes half a second to import.
     from ..pipeline.saving import save_pipeline
 

@@ -222,6 +222,7 @@ def reads_corpus(pipe: Component) -> bool:
 
 
 def data_of(pipe: Component, examples: Sequence[Example], gold: Sequence[Any]) -> LabelledSequences:
+    """The examples encoded; gold: what was read of them."""
     units, observed, starts = pipe.fitted(examples, gold)
     return LabelledSequences(pipe.space.encode(units), pipe.structure, observed, starts)
 

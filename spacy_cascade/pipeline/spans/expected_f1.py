@@ -33,6 +33,7 @@ class Choice(NamedTuple):
 
     @property
     def threshold(self) -> float:
+        """The least probability that is kept."""
         return self.f1 / 2
 
 

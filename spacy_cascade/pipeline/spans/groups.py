@@ -91,6 +91,7 @@ class LastingGroup(SpanGroup):
         return spans
 
     def append(self, span: Span) -> None:
+        """Add a span."""
         self._make()
         self.is_as_written = False
         super().append(span)
@@ -118,6 +119,7 @@ class LastingGroup(SpanGroup):
         return joined
 
     def to_bytes(self) -> bytes:
+        """The group with its attributes."""
         if not self._is_alone:
             self._renumber()
         if self._waiting is not None:
@@ -126,6 +128,7 @@ class LastingGroup(SpanGroup):
         return data
 
     def from_bytes(self, bytes_data: bytes) -> SpanGroup:
+        """Take over what `to_bytes` wrote."""
         self._waiting, self.is_as_written = None, False
         self._n_tokens = len(self.doc)
         return super().from_bytes(bytes_data)

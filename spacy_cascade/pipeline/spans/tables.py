@@ -60,6 +60,7 @@ class SpanTable(NamedTuple):
 
     @property
     def n_spans(self) -> int:
+        """Number of spans."""
         return len(self.start)
 
     @property

@@ -111,6 +111,7 @@ class TermIds:
         return self.tables[form].find(whole_keys(words, start, end))
 
     def entry(self, number: int) -> Entry:
+        """The entry of an identifier."""
         of_list, *rest = self.entries.text(number).split("\n")
         return Entry(self.lists[int(of_list)], *rest)
 

@@ -28,6 +28,7 @@ class TextTable(NamedTuple):
         return len(self.ends)
 
     def text(self, number: int) -> str:
+        """The text of a number."""
         begin = self.ends[number - 1] if number else 0
         return str(self.content[begin : self.ends[number]].data, "utf8")
 
@@ -41,6 +42,7 @@ class TextWriter:
             self.add(text)
 
     def add(self, text: str) -> None:
+        """Add a text; returns its number."""
         self._content += text.encode()
         self._ends.append(len(self._content))
 

@@ -170,6 +170,7 @@ class TestedSource:
 
     @property
     def penalty(self) -> Penalty:
+        """The component's penalty. Raises `ConfigError` where it has none."""
         penalty: Penalty = self._pipe.penalty
         return penalty
 

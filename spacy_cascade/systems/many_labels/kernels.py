@@ -26,9 +26,11 @@ class BlockKernels(ChainKernels):
         self.transitions_at_once = max(_AT_ONCE, lattice.n_edges // _MOST_STEPS)
 
     def best(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
+        """As `ChainKernels.best`, several sequences at a time."""
         return block_viterbi(self.blocks, chains)
 
     def log_partitions(self, chains: Chains) -> Floats1d:
+        """As `ChainKernels.log_partitions`, several sequences at a time."""
         return block_log_partitions(self.blocks, chains)
 
     margin_partitions = log_partitions

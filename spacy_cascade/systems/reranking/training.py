@@ -54,6 +54,7 @@ class Trained:
 
     @property
     def f1(self) -> float:
+        """Entity F1 of its choices on the development lists."""
         trial, passes = self.best
         return trial.f1[passes - 1]
 

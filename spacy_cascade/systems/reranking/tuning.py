@@ -130,6 +130,7 @@ def _settings_of(nlp: Language) -> tuple[list[int], list[float]]:
 
 
 def reranker_of(nlp: Language) -> CascadeReranker:
+    """The reranker of a pipeline. Raises `ConfigError` where there is none."""
     name = names_of_stages(nlp)[2]
     pipe = None if name is None else nlp.get_pipe(name)
     assert isinstance(pipe, CascadeReranker)

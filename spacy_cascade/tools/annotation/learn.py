@@ -102,6 +102,7 @@ class Learnt:
 
     @property
     def has_changed(self) -> bool:
+        """Whether anything was learnt."""
         return self.way != AS_IT_WAS
 
 

@@ -62,6 +62,7 @@ class Batches:
             yield begin, min(begin + self.size, n)
 
     def around(self, begin: int, end: int) -> AbstractContextManager[object]:
+        """The context that a batch is annotated in; here one that does nothing."""
         return nullcontext()
 
 

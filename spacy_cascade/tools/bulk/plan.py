@@ -56,6 +56,7 @@ class Plan:
         return sum(shard.records.size for shard in self.shards)
 
     def save(self, path: Path) -> None:
+        """Write it into the folder of the run."""
         schema = None if self.schema is None else self.schema.serialize().to_pybytes()
         data = {
             "format": FORMAT,

@@ -213,6 +213,7 @@ def _show(pipe: CascadePipe, learnt: Arrays) -> None:
 
 
 def trained_pipes(nlp: Language) -> Iterator[tuple[str, CascadePipe]]:
+    """The components that training changes, by name."""
     frozen = nlp.config["training"]["frozen_components"]
     return ((n, pipe) for n, pipe in nlp.pipeline if is_learner(pipe) and n not in frozen)
 

@@ -104,6 +104,7 @@ class Splitter:
         self._splits_pieces = isinstance(nlp.tokenizer, Tokenizer)
 
     def lines(self, texts: Sequence[str]) -> bytes:
+        """The lines of a file, cut into words."""
         with self._nlp.memory_zone():
             lines = self._by_pieces(texts) if self._splits_pieces else self._whole(texts)
         return "".join(f"{line}\n" for line in lines).encode()

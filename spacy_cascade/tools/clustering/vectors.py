@@ -34,12 +34,14 @@ class WordVectors:
     vectors: Vectors
 
     def save(self, path: Path) -> None:
+        """Write words and vectors to a file."""
         words = np.frombuffer("\n".join(self.words).encode(), dtype=np.uint8)
         with path.open("wb") as file:
             np.savez(file, words=words, counts=np.array(self.counts), vectors=self.vectors)
 
     @classmethod
     def load(cls, path: Path) -> WordVectors:
+        """Read what `save` wrote."""
         with np.load(path, allow_pickle=False) as arrays:
             words = arrays["words"].tobytes().decode().split("\n")
             return cls(words, arrays["counts"].tolist(), arrays["vectors"])

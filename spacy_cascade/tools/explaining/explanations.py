@@ -70,10 +70,12 @@ class Explanation:
 
     @cached_property
     def score(self) -> float:
+        """What all features and transitions add up to."""
         return math.fsum(c.weight for c in self.contributions)
 
     @cached_property
     def runner_up_score(self) -> float:
+        """The same of the best labelling without the span."""
         return math.fsum(c.runner_up for c in self.contributions)
 
     @property
@@ -97,6 +99,7 @@ class Explanation:
         return sorted(sums, key=lambda pair: -abs(pair[1].push))
 
     def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
         return {
             "component": self.component,
             "reading": self.hypothesis,
@@ -122,6 +125,7 @@ class EntityExplanation:
     stages: tuple[Explanation, ...]
 
     def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
         start, end, label = self.span
         return {
             "text": self.text,

@@ -52,9 +52,11 @@ class ComponentFeatures:
 
     @property
     def n_unnamed(self) -> int:
+        """How many features no text of the corpus could name."""
         return sum(f.name is None for of in self.labels for f in (*of.strongest, *of.weakest))
 
     def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
         return asdict(self)
 
 

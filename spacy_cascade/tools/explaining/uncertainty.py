@@ -49,6 +49,7 @@ class LikelyEntities:
 
     @property
     def n_sequences(self) -> int:
+        """Number of sequences."""
         return len(self.batch.tokens.sequence_starts) - 1
 
     @cached_property

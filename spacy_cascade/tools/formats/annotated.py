@@ -46,6 +46,7 @@ class TextSummary:
         return self.entities.total() + len(self.lost) + self.bad_spans
 
     def add(self, text: AnnotatedText, placed: Placed) -> None:
+        """Count a text."""
         self.documents += 1
         self.words += len(placed.doc)
         self.missing += sum(token.ent_iob_ == "" for token in placed.doc)

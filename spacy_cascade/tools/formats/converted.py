@@ -102,6 +102,7 @@ def print_texts(summary: TextSummary) -> None:
 
 
 def print_written(summary: TextSummary, output: Path) -> None:
+    """Say what was written where."""
     parts = [
         counted(summary.documents, "document"), counted(summary.words, "word"),
         *_entities(summary),
@@ -110,11 +111,13 @@ def print_written(summary: TextSummary, output: Path) -> None:
 
 
 def print_left_out(left_out: Counter[str]) -> None:
+    """Say what was left out, and why."""
     for reason, n in sorted(left_out.items()):
         print_warning(f"Left out, {reason}: {n:,}")
 
 
 def print_contradictions(pieces: Iterable[Piece]) -> None:
+    """Say which texts are annotated in several ways."""
     for text in find_contradictions(pieces):
         print_warning(text)
 

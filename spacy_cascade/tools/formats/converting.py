@@ -59,6 +59,7 @@ class Reading:
     bad: list[CorpusError] = field(default_factory=list)
 
     def sources(self) -> tuple[AnyFormat, list[Source]]:
+        """The format, and the files to read."""
         return find_sources(self.path, self.form, self.encoding)
 
     def check(self, bad_spans: int = 0) -> None:

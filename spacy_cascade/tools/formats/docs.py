@@ -48,6 +48,7 @@ class ConversionSummary:
     line_breaks: int = 0
 
     def add(self, document: Document) -> None:
+        """Count a Doc."""
         self.documents += 1
         if document.scheme is not None:
             self.schemes.add(document.scheme)

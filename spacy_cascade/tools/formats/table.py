@@ -40,10 +40,12 @@ class Row(NamedTuple):
 
     @property
     def is_mark(self) -> bool:
+        """Whether it is no word but a mark, such as that of a document."""
         return self.text.startswith(_MARK_PREFIXES) or _DOCUMENT_MARK in self.fields
 
     @property
     def has_hash(self) -> bool:
+        """Whether it begins with `#`."""
         return self.text.startswith(_HASH)
 
 

@@ -29,13 +29,16 @@ class Mention:
 
     @property
     def start(self) -> int:
+        """First character of the first piece."""
         return self.parts[0][0]
 
     @property
     def end(self) -> int:
+        """The character after the last piece."""
         return self.parts[-1][1]
 
     def text_in(self, text: str) -> str:
+        """Its characters in a text."""
         return text_at(text, self.parts)
 
 

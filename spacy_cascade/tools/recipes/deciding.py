@@ -19,6 +19,7 @@ SECTIONS = {"lang": "nlp", "model": "components", "sentences": "corpora"}
 
 
 def always(profile: Profile) -> bool:
+    """A rule that holds for each corpus."""
     return True
 
 

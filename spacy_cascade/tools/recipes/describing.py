@@ -61,6 +61,7 @@ def suggested_text(
 
 
 def train_command(output: Path, options: str = "") -> str:
+    """The command line that trains the config."""
     return f"python -m spacy train {output.name} --output OUT {options}".rstrip()
 
 

@@ -57,6 +57,7 @@ class Overlap:
 
 
 def measure_size(docs: Sequence[Doc]) -> Size:
+    """Count documents, sentences, tokens and entities."""
     has_sentences = any(doc.has_annotation("SENT_START") for doc in docs)
     return Size(
         len(docs),
@@ -124,6 +125,7 @@ def find_ambiguous(docs: Iterable[Doc]) -> dict[str, Counter[str]]:
 
 
 def measure_overlap(train: Sequence[Doc], dev: Sequence[Doc]) -> Overlap:
+    """Which entities of one corpus stand in the other one, too."""
     return Overlap(
         _share_known(*([doc.text for doc in docs] for docs in (train, dev))),
         _share_known(*([s.text for doc in docs for s in _sentences(doc)] for docs in (train, dev))),

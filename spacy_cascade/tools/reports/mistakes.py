@@ -126,6 +126,7 @@ class Scores:
 
 
 def count_scores(comparisons: Sequence[Comparison]) -> Scores:
+    """Count right, wrong and missing entities by label."""
     gold = Counter(label for found in comparisons for _, _, label in found.gold)
     predicted = Counter(label for found in comparisons for _, _, label in found.predicted)
     right = Counter(
@@ -167,6 +168,7 @@ class Confusion:
 
 
 def count_confusion(comparisons: Iterable[Comparison]) -> Confusion:
+    """Count which label was given to entities of each label."""
     counts: Counter[tuple[str | None, str | None]] = Counter()
     types: set[str] = set()
     for found in comparisons:

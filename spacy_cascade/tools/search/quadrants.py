@@ -80,6 +80,7 @@ def quadrants(box: Box) -> list[Box]:
 
 
 def centre(box: Box) -> Point:
+    """The middle of the quadrant."""
     return tuple(axis.setting(axis.centre) for axis in box)
 
 

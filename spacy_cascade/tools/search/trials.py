@@ -172,9 +172,11 @@ class Archive:
         return iter(self._trials.values())
 
     def get(self, settings: Settings) -> Trial | None:
+        """The result of a trial; None where it was not run."""
         return self._trials.get(_key(settings))
 
     def add(self, trial: Trial) -> None:
+        """Keep the result of a trial, on disk at once."""
         line = json.dumps({"task": self._fingerprint, **asdict(trial)}) + "\n"
         before = self._path.read_bytes() if self._path.exists() else b""
         replace_file(self._path, before + line.encode("utf8"))

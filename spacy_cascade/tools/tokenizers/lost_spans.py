@@ -31,6 +31,7 @@ def keep_lost(doc: Doc, spans: Iterable[Lost]) -> None:
 
 
 def lost_spans(doc: Doc) -> list[Lost]:
+    """Spans that begin or end inside a token."""
     return [Lost(*span) for span in doc.user_data.get(_KEY, ())]
 
 

@@ -50,6 +50,7 @@ class Alphabet(NamedTuple):
         return cls(points, numbers)
 
     def encode(self, texts: Sequence[str]) -> Encoded:
+        """The texts as numbers of characters."""
         points = _points(texts)
         places = np.searchsorted(self.points, points)
         places[places == len(self.points)] = 0

@@ -42,6 +42,7 @@ class TermDictionary:
 
     @classmethod
     def empty(cls) -> TermDictionary:
+        """One without terms."""
         terms = BinaryCSR(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), 0)
         no_docs = np.zeros(0, dtype=np.int32)
         return cls(np.zeros(0, dtype=np.uint64), TextWriter().table(), terms, no_docs)
@@ -92,6 +93,7 @@ class TermDictionary:
         return self.terms.indices[slice(*self.terms.indptr[number : number + 2].tolist())]
 
     def with_docs(self, n_docs: Ints1d) -> TermDictionary:
+        """The same terms, with the Docs that they were cut from."""
         return TermDictionary(self.keys, self.texts, self.terms, n_docs)
 
     def has_repeated_terms(self) -> bool:
@@ -137,6 +139,7 @@ class TermDictionary:
 
     @property
     def has_texts(self) -> bool:
+        """Whether terms can be shown as texts."""
         return self.texts.content.size > 0
 
 

@@ -103,6 +103,7 @@ class Query(NamedTuple):
 
 @helper
 def make_query():  # type: ignore[no-untyped-def]
+    """A query of these words with their weights."""
     n = MOST_TOKENS * MOST_CLOSE
     return Query(
         np.empty(MOST_TOKENS, dtype=np.int32),

@@ -43,6 +43,7 @@ class SimilarTerms(FromList):
 
     @property
     def dictionary(self) -> TermDictionary:
+        """The terms."""
         return self.search.dictionary
 
     @classmethod

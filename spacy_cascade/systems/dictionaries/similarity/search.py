@@ -46,6 +46,7 @@ class DictionarySearch:
         return self._seen
 
     def measure(self, name: str) -> Measure:
+        """The similarity of words and terms."""
         if name not in self._measures:
             self._measures[name] = MEASURES[name](self.dictionary, self._words())
         return self._measures[name]

@@ -112,6 +112,7 @@ class Learner:
             return self._served.nlp, self._versions[-1]
 
     def status(self) -> Status:
+        """What it is doing, for the page of the service."""
         with self._changed:
             return Status(
                 self._versions[-1], tuple(self._versions), len(self._journal.texts()),

@@ -107,6 +107,7 @@ class Source(ABC):
         return False
 
     def fail(self, problem: str, advice: str) -> NoReturn:
+        """Raise the error of a place in the file."""
         raise CorpusError(f"Cannot read {self.path}: {problem}. {advice}.")
 
 

@@ -30,6 +30,7 @@ def open_sources(inputs: Iterable[str], output: Path, names: Names) -> list[Sour
 
 
 def source_of(path: Path, name: str, names: Names) -> Source:
+    """The reader for a file, by its name."""
     kinds = (kind for kind in _KINDS if path.name.lower().endswith(kind.suffixes))
     return next(kinds)(path, name, names)
 

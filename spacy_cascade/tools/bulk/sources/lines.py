@@ -45,6 +45,7 @@ COMPRESSED = tuple(_OPENERS)
 
 
 def is_compressed(path: Path) -> bool:
+    """Whether the name says so."""
     return path.suffix.lower() in _OPENERS
 
 
@@ -89,6 +90,7 @@ class ForwardReader:
         return line
 
     def close(self) -> None:
+        """Close the file below it."""
         if self._stream is not None:
             self._stream.close()
         self._path = self._stream = None

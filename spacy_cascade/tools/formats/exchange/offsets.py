@@ -122,6 +122,7 @@ class Span(NamedTuple):
     found: str = ""
 
     def fits(self, text: str) -> bool:
+        """Whether the text stands at the offsets."""
         if not are_inside(text, self.parts):
             return False
         if self.found:

@@ -37,12 +37,15 @@ class Row:
 
     @property
     def where(self) -> str:
+        """The place, for messages."""
         return f"{self.path}:{self.line}"
 
     def fail(self, problem: str, advice: str) -> NoReturn:
+        """Raise the error of this place."""
         raise self.error(problem, advice)
 
     def error(self, problem: str, advice: str) -> CorpusError:
+        """The error of this place, to be raised or kept."""
         shown = json.dumps(self.value, ensure_ascii=True)
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
         return CorpusError(f"{self.where}: {problem}, in {shown}. {advice}.")
@@ -91,10 +94,12 @@ class Source:
 
     @property
     def is_folder(self) -> bool:
+        """Whether it is a folder."""
         return self.path.is_dir()
 
     @cached_property
     def data(self) -> bytes:
+        """All bytes."""
         return b"" if self.is_folder else self.path.read_bytes()
 
     @cached_property
@@ -115,6 +120,7 @@ class Source:
 
     @cached_property
     def lines(self) -> list[str]:
+        """All lines, decoded."""
         return [line.removesuffix("\r") for line in self.text.split("\n")]
 
     def blocks(self) -> Iterator[list[tuple[int, str]]]:
@@ -130,6 +136,7 @@ class Source:
 
     @cached_property
     def is_json(self) -> bool:
+        """Whether the text begins as JSON does."""
         return _JSON_START.match(self.start) is not None
 
     @cached_property
@@ -188,6 +195,7 @@ class Source:
         raise self.error(line, problem, advice)
 
     def error(self, line: int, problem: str, advice: str) -> CorpusError:
+        """The error of a place in it, to be raised or kept."""
         lines = self._shown_lines
         shown = lines[line - 1][:_SHOWN_CHARACTERS].rstrip("\r") if line <= len(lines) else ""
         return CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")

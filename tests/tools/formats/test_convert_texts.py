@@ -92,7 +92,7 @@ def test_a_library_that_is_missing_is_named(output: Path, monkeypatch: pytest.Mo
             raise ImportError
         return real(module, *rest)
 
-    monkeypatch.setattr("spacy_cascade.tools.formats.exchange.base.import_module", absent)
+    monkeypatch.setattr("spacy_cascade.extras.import_module", absent)
     error = run("convert", FILES / "bioc.xml", output, exit_code=1)[1]
     assert "needs lxml, which is not installed" in error
     assert 'pip install "spacy-cascade[formats]"' in error

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_space import DOCS, LINES, VOCAB, all_spans, all_tokens, make_docs, space_for, units_of
 
-from reference import Extractor, Word, scores_of
+from reference import Extractor, Word
 from spacy_cascade.features.names import find_names, named_features
 from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.space import FeatureSpace
@@ -19,7 +19,6 @@ from spacy_cascade.features.span_context import FoundSpans, SpanContext
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
-from spacy_cascade.parallel import Workers
 
 SENTENCES = [["IL-2", "binds", "p53", "IL-2"], ["NF-kappa", "B"]]
 
@@ -91,18 +90,6 @@ def test_names_are_those_of_the_design_matrix(docs, lines, spans, minimum):
         assert Counter(feature.number for feature in found) == Counter(numbers.tolist())
         known = Counter(name for text, name in pairs if counts[text] >= minimum)
         assert Counter(feature.name for feature in found) == known
-
-
-def test_weights_of_names_add_up_to_the_score(generator):
-    space, _ = space_for(LINES)
-    docs = [[[Word(text, "NN", "NOUN") for text in sentence] for sentence in SENTENCES]]
-    units = units_of(space, docs, all_spans(docs))
-    space.learn(units, 1)
-    weights = generator.normal(size=(len(space), 3))
-    scores = scores_of(space.design(units), weights, Workers(1))
-    for unit, found in enumerate(named_features(space, units, text_of)):
-        total = sum(weights[feature.number] for feature in found)
-        np.testing.assert_allclose(total, scores[unit], rtol=0, atol=1e-12)
 
 
 def test_tokens_as_readers_see_them():

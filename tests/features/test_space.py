@@ -152,7 +152,7 @@ def check(space: FeatureSpace, units: Units, found: list[Counter[str]], known: s
 
 
 SOME_LINES = st.lists(st.sampled_from(LINES), min_size=1, max_size=6, unique=True)
-EXAMPLES = settings(max_examples=40)
+EXAMPLES = settings(max_examples=25)
 
 
 @EXAMPLES

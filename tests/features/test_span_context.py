@@ -104,7 +104,7 @@ def values_of(spans: SpanContext, names: list[str]) -> np.ndarray:
     return np.stack([getattr(spans, name)() for name in names], axis=1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(documents(), min_size=1, max_size=3))
 def test_values_tell_apart_what_the_twin_tells_apart(parts) -> None:
     values = values_of(surroundings(parts), list(CONTEXT))

@@ -40,7 +40,7 @@ def written(tag_set: TagSet, length: int, spans: list[tuple[int, int, int]]) -> 
     return tags
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(span_lists())
 def test_spans_survive_the_way_through_tags(example):
     tag_set, lengths, spans = example
@@ -60,7 +60,7 @@ def test_spans_survive_the_way_through_tags(example):
     assert by_sequence == [(start, end, tag_set.labels[label]) for start, end, label in spans]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(tag_sets(), st.integers(1, 20), st.integers(0, 9))
 def test_legal_tags_survive_the_way_through_spans(tag_set, length, number):
     lattice = tag_set.lattice(label_pairs=False)

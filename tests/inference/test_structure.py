@@ -28,7 +28,7 @@ from spacy_cascade.systems.local.structure import LocalFamily
 from spacy_cascade.systems.semi_markov.structure import SemiMarkovChain
 from strategies import LABELS, chains, random_chain, random_path
 
-EXAMPLES = settings(max_examples=40)
+EXAMPLES = settings(max_examples=25)
 
 
 def asked(chain: Chain, tag_set: TagSet | None = None) -> tuple[LinearChain, Potentials]:

@@ -13,7 +13,7 @@ from spacy_cascade.numeric.murmur import BLOCK, hash_parts
 KEYS = st.integers(0, 2**64 - 1).map(np.uint64)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(KEYS, KEYS, st.integers(1, 40))
 def test_never_zero_and_places_of_a_table(state, value, bits):
     key = int(mix(state, value))
@@ -38,7 +38,7 @@ def test_pairs_of_hashes_do_not_collide(generator):
     assert len(keys) == len(values) ** 2
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(st.text(max_size=40), max_size=5))
 def test_parts_have_the_hashes_of_strings(texts):
     encoded = [text.encode() for text in texts]

@@ -166,7 +166,7 @@ def entries(part: list[tuple[int, int]], has_counts: bool) -> tuple[np.ndarray, 
     return keys, np.array([n for _, n in part], dtype=np.float64) if has_counts else None
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(PARTS, st.integers(1, 40), st.integers(1, 4))
 def test_any_memory_gives_what_counting_at_once_gives(parts, memory, minimum):
     counts = KeyCounts(memory * ENTRY)

@@ -175,7 +175,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("command", "corpus", "error"),
     [
-        ("adapt", corpora.no_docs, "no Docs to adapt to"),
+        ("adapt", corpora.no_docs, "no new annotation to learn from"),
         ("adapt", corpora.empty_docs, "no new annotation"),
         ("adapt", corpora.no_entity, None),
         ("adapt", corpora.all_missing, "None of the 6 Docs has annotation"),

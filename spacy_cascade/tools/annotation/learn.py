@@ -124,7 +124,9 @@ def learn(
     `TrainingError` without new examples, `ConfigError` for a share that cannot be.
     """
     if not new:
-        raise TrainingError("There is no new annotation to learn from. Give some.")
+        raise TrainingError(
+            "There is no new annotation to learn from. Check the paths, or annotate some texts first."
+        )
     shares = SHARES if share is None else (share,)
     ways = list(_ways(nlp, new, old, dev, shares, updates))
     if not dev:

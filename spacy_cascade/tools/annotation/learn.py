@@ -125,7 +125,7 @@ def learn(
     """
     if not new:
         raise TrainingError(
-            "There is no new annotation to learn from. Check the paths, or annotate some texts first."
+            "There is no new annotation to learn from. Check the paths, or annotate texts first."
         )
     shares = SHARES if share is None else (share,)
     ways = list(_ways(nlp, new, old, dev, shares, updates))

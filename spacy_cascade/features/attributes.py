@@ -44,12 +44,8 @@ class Options(Protocol):
         """Term lists by name."""
 
     @property
-    def clusters(self) -> Mapping[str, Any]:
-        """Files of word clusters by name."""
-
-    @property
-    def vectors(self) -> Mapping[str, Any]:
-        """How word vectors are clustered, by name."""
+    def words(self) -> Mapping[str, Any]:
+        """Tables of words by name."""
 
     @property
     def resources(self) -> Mapping[str, Any]:
@@ -216,17 +212,18 @@ def numbers(text: str) -> range:
     return listed
 
 
-def chosen(argument: str | None, kind: str, table: Mapping[str, Any]) -> list[str]:
+def chosen(argument: str | None, kind: str, option: str, table: Mapping[str, Any]) -> list[str]:
     """The names in a table that an argument stands for: one, or all of them for `*`.
 
-    kind: what they are, such as `pattern`. Raises `TemplateError` for a name that is not there.
+    kind: what they are, such as `pattern`. option: of the template set, which has the table. Raises
+    `TemplateError` for a name that is not there.
     """
     if argument == "*":
         return list(table)
     if argument is None or argument not in table:
         raise TemplateError(
             f"there is no {kind} '{argument}'. Known: {', '.join(table) or 'none'}; add it under "
-            f"'{kind}s'."
+            f"'{option}'."
         )
     return [argument]
 

@@ -17,7 +17,6 @@ from ..types import Bools1d, Ints1d, Keys1d, Keys2d
 from .attributes import TextAttribute, TextOf, WordAttribute, Words, WordTexts
 from .resources import Resources
 from .strings import hash_string, hash_strings
-from .word_vectors import WordVectors
 
 BOUNDARY = 0
 """Row of the word that stands before and after every sequence."""
@@ -71,15 +70,14 @@ class LexemeTable:
         words: Keys1d,
         codes: Sequence[Keys1d],
         text_of: TextOf,
-        vectors: WordVectors | None = None,
         earlier: LexemeTable | None = None,
     ) -> Ints1d:
         """Row of each word, int32 `[T]`; words not met before are added.
 
         words: spaCy's 64-bit string hashes. codes: uint64 `[T]` for each resource that tells
         apart occurrences of a word (`Resources.codes`). text_of: gives the text of a hash.
-        vectors: of the vocabulary, if it has any. earlier: a table that may have met the new words
-        already; what follows from their texts is taken from it.
+        earlier: a table that may have met the new words already; what follows from their texts is
+        taken from it.
         """
         keys = words
         for i, code in enumerate(codes, start=1):
@@ -91,7 +89,7 @@ class LexemeTable:
                 _, first = np.unique(keys[rows < 0], return_index=True)
                 new = np.flatnonzero(rows < 0)[np.sort(first)]
                 of_new = [code[new] for code in codes]
-                self._add(keys[new], words[new], of_new, text_of, vectors, earlier)
+                self._add(keys[new], words[new], of_new, text_of, earlier)
                 rows = self._index.lookup(keys)
         return rows
 
@@ -101,7 +99,6 @@ class LexemeTable:
         words: Keys1d,
         codes: Sequence[Keys1d],
         text_of: TextOf,
-        vectors: WordVectors | None,
         earlier: LexemeTable | None,
     ) -> None:
         begin, end = len(self), len(self) + len(keys)
@@ -111,7 +108,7 @@ class LexemeTable:
             self._origins = grown(self._origins[:begin], 2 * end)
             self._row_of_word = grown(self._row_of_word[:begin], 2 * end)
         texts = WordTexts([text_of(word) for word in words.tolist()])
-        said = self._said_of(texts, codes, vectors)
+        said = self._said_of(texts, codes)
         new = self._attributes[begin:end]
         taken, is_known = self._taken_over(words, new, earlier)
         missing = np.flatnonzero(~is_known)
@@ -153,13 +150,11 @@ class LexemeTable:
         new[np.flatnonzero(is_known)[:, None], columns] = values
         return columns, is_known
 
-    def _said_of(
-        self, texts: Sequence[str], codes: Sequence[Keys1d], vectors: WordVectors | None
-    ) -> dict[str, Keys1d]:
+    def _said_of(self, texts: Sequence[str], codes: Sequence[Keys1d]) -> dict[str, Keys1d]:
         """What each resource says of words; codes: what it says of their occurrences."""
         resources = self._resources
         of_words = {
-            key: resources.made[key].word_codes(texts, vectors)
+            key: resources.made[key].word_codes(texts)
             for key in resources.worded
             if key in resources.made
         }

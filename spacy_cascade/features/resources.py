@@ -18,7 +18,6 @@ from ..numeric.arrays import Array, Arrays, Shapes
 from ..numeric.index import KeyIndex
 from ..types import Bools1d, Ints2d, Keys1d, Pointers1d, Pointers2d
 from .tokens import Tokens, join_tokens
-from .word_vectors import WordVectors
 
 Tokenize: TypeAlias = Callable[[str], Iterable[str]]
 """Gives the tokens of a text without spaces."""
@@ -85,11 +84,8 @@ class Resource(ABC):
         # Not abstract: only resources with `gives_codes` are asked.
         raise NotImplementedError
 
-    def word_codes(self, texts: Sequence[str], vectors: WordVectors | None = None) -> Keys1d:
-        """What the resource says of each word, uint64 `[n]`; asked once for each distinct word.
-
-        vectors: of the vocabulary, None where it has none.
-        """
+    def word_codes(self, texts: Sequence[str]) -> Keys1d:
+        """What the resource says of each word, uint64 `[n]`; asked once for each distinct word."""
         # Not abstract: only resources with `gives_word_codes` are asked.
         raise NotImplementedError
 

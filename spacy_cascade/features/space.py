@@ -163,7 +163,7 @@ class FeatureSpace:
         table, resources = self.lexemes, self.resources
         codes = resources.codes(tokens, own_flags)
         earlier = None if self.earlier is None else self.earlier.lexemes
-        lexemes = table.rows(tokens.words, codes, text_of, tokens.vectors, earlier)
+        lexemes = table.rows(tokens.words, codes, text_of, earlier)
         of_tokens = [
             attribute.values(tokens, resources.of(attribute.spec), own_flags)
             for attribute in self.plan.of_tokens

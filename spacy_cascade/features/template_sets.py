@@ -1,15 +1,14 @@
 """Named template sets, so that a table of the thesis is one line of config.
 
 All of them take the same options. extra: further templates. lexicons: term lists, each of which
-adds membership at the token and beside it. clusters: files of word clusters, each of which adds
-templates for the clusters of the words at hand. vectors: how the vocabulary's vectors are
-clustered; adds templates like those of clusters. resources: settings of resources that attributes
-of other packages read. without: words such as `recurrence`; templates of the set that contain one
+adds membership at the token and beside it. words: tables of words, each of which adds templates for
+the clusters of the words at hand. resources: settings of resources that attributes of other
+packages read. without: words such as `recurrence`; templates of the set that contain one
 are left out. `pyproject.toml` has the names that they are registered as.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..types import Texts
@@ -48,36 +47,18 @@ ORTHOGRAPHY = [
 JNLPBA = ["bias", *WORDS, *ORTHOGRAPHY]
 """Tables 5.2 and 5.3 without part of speech and lexicons."""
 
-CLUSTERS_OF_TOKENS = [
-    "cluster(NAME, 4)@-1..1", "cluster(NAME, 6)@-1..1", "cluster(NAME, 10)@-1..1",
-    "cluster(NAME)@-1..1",
-]  # fmt: skip
-"""What a file of clusters adds on a chain; further words and conjunctions gain nothing more."""
+CLUSTERS_OF_TOKENS = ["cluster(NAME)@-2..2"]
+"""What a table of words adds on a chain."""
 
 CLUSTERS_OF_SPANS = [
-    "cluster(NAME, 6)@any", "cluster(NAME)@any", "cluster(NAME, 4)@last", "cluster(NAME, 6)@last",
-    "cluster(NAME, 10)@last", "cluster(NAME)@last", "cluster(NAME, 6)@first",
-    "cluster(NAME)@first", "cluster(NAME, 6)@first-1", "cluster(NAME)@first-1",
-    "cluster(NAME, 6)@last+1", "cluster(NAME)@last+1",
+    "cluster(NAME)@any", "cluster(NAME)@first", "cluster(NAME)@last", "cluster(NAME)@first-1",
+    "cluster(NAME)@last+1",
 ]  # fmt: skip
-"""What a file of clusters adds for spans."""
-
-VECTORS_OF_TOKENS = [
-    "vector(NAME, 4)@-2..2", "vector(NAME, 6)@-2..2", "vector(NAME, 8)@-2..2", "vector(NAME)@-2..2",
-]  # fmt: skip
-"""What a clustering of word vectors adds on a chain."""
-
-VECTORS_OF_SPANS = [
-    f"{attribute}@{place}"
-    for attribute in ("vector(NAME, 4)", "vector(NAME, 6)", "vector(NAME, 8)", "vector(NAME)")
-    for place in ("any", "first", "last", "first-1", "last+1")
-]
-"""What a clustering of word vectors adds for spans."""
+"""What a table of words adds for spans."""
 
 _NONE: list[str] = []
 """A list and no tuple, so that a config with this default is the same after it was saved."""
 _DOLLARS = re.compile(r"(?<!\\)\${2,}")
-_GRAIN = re.compile(r"\(NAME, (\d+)\)")
 
 
 def make_templates(
@@ -85,15 +66,11 @@ def make_templates(
     patterns: Mapping[str, str],
     lexicons: Mapping[str, Any],
     resources: Mapping[str, Any] | None = None,
-    clusters: Mapping[str, Any] | None = None,
-    vectors: Mapping[str, Any] | None = None,
+    words: Mapping[str, Any] | None = None,
 ) -> Templates:
     """A set written out in the config."""
     meant = {name: _ends(pattern) for name, pattern in patterns.items()}
-    return Templates(
-        tuple(templates), meant, dict(lexicons), dict(resources or {}),
-        dict(clusters or {}), dict(vectors or {}),
-    )  # fmt: skip
+    return Templates(tuple(templates), meant, dict(lexicons), dict(resources or {}), _tables(words))
 
 
 def _ends(pattern: str) -> str:
@@ -104,25 +81,23 @@ def _ends(pattern: str) -> str:
     return _DOLLARS.sub("$", pattern)
 
 
-def _looks_at_vectors(templates: Sequence[str], vectors: Mapping[str, Any]) -> Iterator[str]:
-    """The templates for each clustering, without those of grains that it does not have."""
-    for name, source in vectors.items():
-        for text in templates:
-            grain = _GRAIN.search(text)
-            if grain is None or int(grain[1]) < getattr(source, "bits", source):
-                yield text.replace("NAME", name)
+def _tables(words: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Tables of words by name, where one entry may stand for several of them."""
+    found: dict[str, Any] = {}
+    for name, source in (words or {}).items():
+        several = source if isinstance(source, Mapping) else {"": source}
+        found.update((f"{name}_{part}" if part else name, its) for part, its in several.items())
+    return found
 
 
 def _named_set(
     templates: Sequence[str],
     patterns: Mapping[str, str] = JNLPBA_PATTERNS,
     of_clusters: Sequence[str] = CLUSTERS_OF_TOKENS,
-    of_vectors: Sequence[str] = VECTORS_OF_TOKENS,
 ) -> Callable[..., Templates]:
     """The function that is registered for a set of templates.
 
-    of_clusters, of_vectors: what each file of clusters and each clustering of the vocabulary's
-    vectors adds, with NAME for its name.
+    of_clusters: what each table of words adds, with NAME for its name.
     """
 
     def make(
@@ -130,17 +105,13 @@ def _named_set(
         lexicons: Mapping[str, Any] | None = None,
         resources: Mapping[str, Any] | None = None,
         without: Texts = _NONE,
-        clusters: Mapping[str, Any] | None = None,
-        vectors: Mapping[str, Any] | None = None,
+        words: Mapping[str, Any] | None = None,
     ) -> Templates:
         kept = [text for text in templates if not any(word in text for word in without)]
         members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
-        looks = [text.replace("NAME", name) for name in clusters or {} for text in of_clusters]
-        looks += _looks_at_vectors(of_vectors, vectors or {})
-        return make_templates(
-            (*kept, *members, *looks, *extra), patterns, lexicons or {}, resources, clusters,
-            vectors,
-        )  # fmt: skip
+        looks = [text.replace("NAME", name) for name in _tables(words) for text in of_clusters]
+        every = (*kept, *members, *looks, *extra)
+        return make_templates(every, patterns, lexicons or {}, resources, words)
 
     return make
 
@@ -238,11 +209,9 @@ _FEW_PATTERNS = {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial",
 
 make_jnlpba = _named_set(JNLPBA)
 make_segmentation = _named_set(SEGMENTATION)
-make_segments = _named_set(SEGMENTS, of_clusters=(), of_vectors=())
-make_classification = _named_set(
-    CLASSIFICATION, of_clusters=CLUSTERS_OF_SPANS, of_vectors=VECTORS_OF_SPANS
-)
-make_reranking = _named_set(RERANKING, of_clusters=CLUSTERS_OF_SPANS, of_vectors=VECTORS_OF_SPANS)
+make_segments = _named_set(SEGMENTS, of_clusters=())
+make_classification = _named_set(CLASSIFICATION, of_clusters=CLUSTERS_OF_SPANS)
+make_reranking = _named_set(RERANKING, of_clusters=CLUSTERS_OF_SPANS)
 make_tagging = _named_set(TAGGING)
 make_chunking = _named_set(CHUNKING)
 make_conll2003_chunks = _named_set(_CONLL2003, _CONLL2003_PATTERNS)

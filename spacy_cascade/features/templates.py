@@ -124,8 +124,7 @@ class Templates:
 
     templates: lines of the template language. patterns: regular expressions by name, searched
     anywhere in a word. lexicons: term lists by name (`systems.dictionaries.terms`); the longest
-    term is matched first. clusters: files of word clusters by name (`systems.words.clusters`).
-    vectors: how the vocabulary's vectors are clustered, by name (`systems.words.codes`). resources:
+    term is matched first. words: tables of words by name (`systems.words.sources`). resources:
     settings of further resources by name, for attributes of other packages.
 
     Raises `TemplateError` for anything that does not parse, naming the template.
@@ -135,8 +134,7 @@ class Templates:
     patterns: Mapping[str, str]
     lexicons: Mapping[str, Any]
     resources: Mapping[str, Any] = field(default_factory=dict)
-    clusters: Mapping[str, Any] = field(default_factory=dict)
-    vectors: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, pattern in self.patterns.items():

@@ -11,7 +11,6 @@ from spacy.tokens import Doc
 
 from ..types import Keys1d, Pointers1d
 from .group_spans import BatchGroup, join_groups, read_group
-from .word_vectors import WordVectors
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,6 @@ class Tokens:
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
-    vectors: of the component's vocabulary; None where it has none.
     text_of: gives the texts of the words, as the Docs' vocabulary has them; None without Docs.
     """
 
@@ -34,7 +32,6 @@ class Tokens:
     parts_of_speech: Keys1d
     sequence_starts: Pointers1d
     doc_starts: Pointers1d
-    vectors: WordVectors | None = None
     groups: Mapping[str, BatchGroup] = field(default_factory=dict)
     text_of: Callable[[int], str] | None = None
 
@@ -49,12 +46,10 @@ def read_tokens(
     docs: Sequence[Doc],
     further: Collection[str] = tuple(FURTHER),
     span_keys: Sequence[str] = (),
-    vectors: WordVectors | None = None,
 ) -> Tokens:
     """Read a batch of Docs; nothing on them is changed.
 
     further: fields among `FURTHER` to be read; each takes time. span_keys: of span groups.
-    vectors: become part of the tokens.
     """
     names = [name for name in FURTHER if name in further]
     wanted = [ORTH, SENT_START, *(FURTHER[name] for name in names)]
@@ -69,7 +64,6 @@ def read_tokens(
         words=np.ascontiguousarray(table[:, 0]),
         sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
         doc_starts=doc_starts,
-        vectors=vectors,
         text_of=docs[0].vocab.strings.__getitem__ if docs else None,
         groups={key: read_group(docs, key, doc_starts) for key in span_keys},
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
@@ -82,7 +76,6 @@ def join_tokens(batches: Sequence[Tokens]) -> Tokens:
     return Tokens(
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
-        vectors=batches[0].vectors,
         text_of=next((batch.text_of for batch in batches if batch.text_of), None),
         groups={
             key: join_groups([batch.groups[key] for batch in batches], offsets)

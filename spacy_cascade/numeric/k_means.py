@@ -1,16 +1,19 @@
-"""Clusters of directions: spherical k-means, and Ward's tree over the centroids.
+"""Clusters of directions: spherical k-means, and a tree of it.
 
 Dhillon and Modha (2001), "Concept decompositions for large sparse text data using clustering";
-Ward (1963), "Hierarchical grouping to optimize an objective function".
+Nister and Stewenius (2006), "Scalable recognition with a vocabulary tree".
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Reals2d
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Reals2d
 
 _BLOCK = 1 << 12
 """Points whose products with all centroids are in memory at once."""
@@ -30,12 +33,12 @@ def directions_from(mean: Reals2d, points: Reals2d) -> Floats2d:
     return directions(points - mean)
 
 
-def nearest(points: Floats2d, centroids: Floats2d) -> Ints1d:
+def nearest(points: Reals2d, centroids: Reals2d) -> Ints1d:
     """Number of the centroid in whose direction each point lies most, int32 `[n]`."""
     return _products(points, centroids)[0]
 
 
-def _products(points: Floats2d, centroids: Floats2d) -> tuple[Ints1d, Floats1d]:
+def _products(points: Reals2d, centroids: Reals2d) -> tuple[Ints1d, Floats1d]:
     """The nearest centroid of each point, and the product with it."""
     numbers, products = np.zeros(len(points), dtype=np.int32), np.zeros(len(points))
     for begin in range(0, len(points), _BLOCK):
@@ -80,32 +83,59 @@ def _means(points: Floats2d, numbers: Ints1d, centroids: Floats2d) -> Floats2d:
     return means
 
 
-def ward_groups(points: Floats2d, sizes: Sequence[int]) -> Ints2d:
-    """The group of each point where Ward's tree over them is cut into so many groups.
+@dataclass(frozen=True)
+class ClusterTree:
+    """Clusters at several sizes, those of a size inside the ones of the size before.
 
-    points `[n, D]`. Returns int32 `[len(sizes), n]`, with numbers from 0. Groups of a greater size
-    divide those of a smaller one. Where a size is greater than `n`, each point is a group.
+    centroids: of length 1, `[n_s, D]` for each size, coarsest first. first: int64 `[n_s + 1]` for
+    each size but the last: the clusters `first[g] <= c < first[g + 1]` of the next size lie in `g`.
     """
-    n = len(points)
-    groups = np.arange(n, dtype=np.int32)
-    cuts = {n: groups}
-    middles, weights, is_there = points.copy(), np.ones(n), np.ones(n, dtype=np.bool_)
-    costs = np.stack([_merging_costs(middles, weights, is_there, i) for i in range(n)])
-    for n_groups in range(n - 1, 0, -1):
-        kept, merged = sorted(divmod(int(costs.argmin()), n))
-        total = weights[kept] + weights[merged]
-        middles[kept] += (middles[merged] - middles[kept]) * (weights[merged] / total)
-        weights[kept], is_there[merged] = total, False
-        costs[merged] = costs[:, merged] = np.inf
-        costs[kept] = costs[:, kept] = _merging_costs(middles, weights, is_there, kept)
-        groups = np.where(groups == merged, kept, groups)
-        cuts[n_groups] = groups
-    groups_at = [np.unique(cuts[min(size, n)], return_inverse=True)[1] for size in sizes]
-    return np.array(groups_at, dtype=np.int32).reshape(len(sizes), n)
+
+    centroids: Sequence[Reals2d]
+    first: Sequence[Pointers1d]
+
+    @classmethod
+    def grow(cls, points: Floats2d, sizes: Sequence[int], seed: int) -> ClusterTree:
+        """Clusters of points of length 1, `[n, D]`; sizes: at most so many, ascending."""
+        centroids: list[Floats2d] = [k_means(points, sizes[0], seed)]
+        first, numbers = list[Pointers1d](), nearest(points, centroids[0])
+        for before, size in itertools.pairwise(sizes):
+            k, order = ceil(size / before), np.argsort(numbers, kind="stable")
+            begin = np.searchsorted(numbers[order], np.arange(len(centroids[-1]) + 1))
+            inside = [
+                k_means(points[order[b:e]], k, seed) if e > b else centroids[-1][g : g + 1]
+                for g, (b, e) in enumerate(itertools.pairwise(begin))
+            ]
+            first.append(np.cumsum([0, *map(len, inside)]))
+            centroids.append(np.concatenate(inside))
+            numbers = _nearest_inside(points, numbers, centroids[-1], first[-1])
+        return cls(centroids, first)
+
+    def clusters(self, points: Reals2d) -> Ints1d:
+        """The finest cluster of each point, int32 `[n]`: from the root, each time the nearest."""
+        numbers = nearest(points, self.centroids[0])
+        for centroids, first in zip(self.centroids[1:], self.first, strict=True):
+            numbers = _nearest_inside(points, numbers, centroids, first)
+        return numbers
+
+    def groups(self) -> Ints2d:
+        """The cluster of each size that a finest one lies in, int32 `[S, C]`, coarsest first."""
+        groups = [np.arange(len(self.centroids[-1]), dtype=np.int32)]
+        for first in reversed(self.first):
+            finer = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
+            groups.append(finer[groups[-1]])
+        return np.stack(groups[::-1])
 
 
-def _merging_costs(middles: Floats2d, weights: Floats1d, is_there: Bools1d, i: int) -> Floats1d:
-    """What the squared distances from the middles grow by when `i` is merged with each other."""
-    factors = weights * weights[i] / (weights + weights[i])
-    costs = factors * ((middles - middles[i]) ** 2).sum(axis=1)
-    return np.where(is_there & (np.arange(len(middles)) != i), costs, np.inf)
+def _nearest_inside(
+    points: Reals2d, numbers: Ints1d, centroids: Reals2d, first: Pointers1d
+) -> Ints1d:
+    """The nearest of the centroids inside the cluster of each point, int32 `[n]`."""
+    begin, end = first[numbers], first[numbers + 1]
+    found, best = begin.copy(), np.full(len(points), -np.inf)
+    for place in range(int(np.diff(first).max(initial=0))):
+        candidates = np.minimum(begin + place, end - 1)
+        products = np.einsum("nd,nd->n", points, centroids[candidates])
+        is_better = products > best
+        found[is_better], best[is_better] = candidates[is_better], products[is_better]
+    return np.asarray(found, dtype=np.int32)

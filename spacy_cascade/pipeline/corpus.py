@@ -24,7 +24,6 @@ from ..features.tokens import Tokens, join_tokens
 from ..files import temporary_files
 from ..trainers.batchers import WHOLE_CORPUS
 from .readers import check_corpus
-from .reading import VocabularyVectors
 
 Gold = TypeVar("Gold")
 GetExamples: TypeAlias = Callable[[], Iterable[Example]]
@@ -181,8 +180,8 @@ class CorpusBlocks(Generic[Gold]):
             yield block
 
 
-_SHARED = (StringStore, VocabularyVectors, MethodWrapperType)
-"""What blocks refer to, and no file has to hold: texts of hashes, and vectors of words."""
+_SHARED = (StringStore, MethodWrapperType)
+"""What blocks refer to, and no file has to hold: texts of hashes."""
 
 
 class _Pickler(pickle.Pickler):

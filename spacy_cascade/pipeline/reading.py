@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
-from spacy.attrs import LOWER
 from spacy.language import Language
 from spacy.pipeline import SpanRuler
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import Model, to_numpy
+from thinc.api import Model
 
 from ..errors import ConfigError, MissingStageError
 from ..features.resources import Tokenize
 from ..features.space import FeatureSpace
 from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
-from ..features.strings import hash_strings
 from ..features.tokens import Tokens, read_tokens
 from ..features.units import NO_CONTEXT, TokenSource, Units
 from ..inference.structure import Structure, Weights
-from ..types import Bools1d, Ints2d, Keys1d, Reals2d
+from ..types import Bools1d, Ints2d, Keys1d
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray
 
@@ -63,8 +60,7 @@ def read(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
             raise no_doc(doc, f"'{name}'")
         if doc.vocab is not vocab:
             _share_strings(doc, vocab, pipe.labels)
-    vectors = VocabularyVectors.of_vocabulary(vocab)
-    tokens = read_tokens(docs, space.reads, space.span_keys, vectors)
+    tokens = read_tokens(docs, space.reads, space.span_keys)
     for key, group in tokens.groups.items():
         advice = f'cascade_segmenter with spans_key = "{key}"'
         _check_stage(group.is_given, f"doc.spans['{key}']", advice, name)
@@ -185,51 +181,3 @@ def span_units(
 def untyped(found: BoundsArray) -> FoundSpans:
     """Spans of a batch, int64 `[F, 2]`, whose labels are not known yet."""
     return FoundSpans.of(found, np.ones(len(found), dtype=np.uint64))
-
-
-class VocabularyVectors:
-    """`features.word_vectors.WordVectors` of a vocabulary, made anew for each batch.
-
-    A word without a vector gets that of its lower case. A floret table has vectors of all words.
-    """
-
-    def __init__(self, vocab: Vocab) -> None:
-        self._table: Any = vocab.vectors
-        self._strings = vocab.strings
-
-    @classmethod
-    def of_vocabulary(cls, vocab: Vocab) -> VocabularyVectors | None:
-        """Those of a vocabulary, None where it has none."""
-        return cls(vocab) if all(vocab.vectors.shape) else None
-
-    @property
-    def width(self) -> int:
-        return int(self._table.shape[1])
-
-    def of(self, texts: Sequence[str]) -> Reals2d:
-        if getattr(self._table, "attr", None) == LOWER:
-            return self._rows([text.lower() for text in texts])
-        vectors = self._rows(texts)
-        unknown = np.flatnonzero(~vectors.any(axis=1))
-        vectors[unknown] = self._rows([texts[i].lower() for i in unknown.tolist()])
-        return vectors
-
-    def text_of(self, word: int) -> str:
-        return str(self._strings[word])
-
-    def first_words(self, n: int) -> list[str]:
-        keys = islice(getattr(self._table, "key2row", ()), n)
-        return [str(self._strings[key]) for key in keys if key in self._strings]
-
-    def _rows(self, texts: Sequence[str]) -> Reals2d:
-        """Rows of the table, float32; zeros for words that it does not have, or has no numbers of.
-
-        The table itself gives its last row for a word that it does not have.
-        """
-        vectors = np.zeros((len(texts), self.width), dtype=np.float32)
-        known = [i for i, key in enumerate(hash_strings(texts).tolist()) if key in self._table]
-        if known:
-            found = self._table.get_batch([texts[i] for i in known])
-            vectors[known] = to_numpy(found)  # type: ignore[no-untyped-call]
-        vectors[~np.isfinite(vectors).all(axis=1)] = 0.0
-        return vectors

@@ -136,7 +136,7 @@ def know(space: FeatureSpace, keys: Keys1d) -> Ints1d:
     return space.index.lookup(keys)
 
 
-_OF_ALL_SETS = ("lexicons", "resources", "clusters", "vectors")
+_OF_ALL_SETS = ("lexicons", "resources", "words")
 """Settings that all template sets have, besides patterns."""
 
 

@@ -1,64 +1,42 @@
-"""Attributes of the word that tables of words give: `cluster(NAME)` and `vector(NAME)`."""
+"""The attribute `cluster(NAME)`: the clusters of the word in a table of words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 from ...errors import TemplateError
 from ...features.attributes import Attribute, Options, WordAttribute, Words, chosen, numbers
 from ...features.resources import ResourceSpec
 from ...types import Keys1d
-from .clusters import WordClusters
-from .codes import VectorCodes
-from .table import WordTable
+from .sources import table_of
+from .table import MOST_SIZES
 
 
-class InTable(WordAttribute):
-    """`NAME(TABLE)`, or `NAME(TABLE, n)`: the group of a word in a table, at a grain of n bits."""
+class Cluster(WordAttribute):
+    """`cluster(NAME)`: the word's cluster at each size of a table; `cluster(NAME, 2)`: at one.
 
-    kind: ClassVar[type[WordTable]]
-    noun: ClassVar[str]
-    """What a table is called; its plural is the option that names the tables."""
+    Sizes are numbered from 1, the coarsest. A table with fewer sizes has no values at the others.
+    """
 
-    def __init__(self, name: str, table: str, settings: Any, bits: int | None) -> None:
-        argument = table if bits is None else f"{table}, {bits}"
-        super().__init__(f"{name}({argument})", ResourceSpec(self.kind, name, table, settings))
-        self._bits = bits
+    def __init__(self, name: str, table: str, source: Any, size: int) -> None:
+        kind, settings = table_of(source)
+        super().__init__(f"{name}({table}, {size})", ResourceSpec(kind, "words", table, settings))
+        self._size = size - 1
 
     @classmethod
     def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
-        table, comma, bits = (part.strip() for part in (argument or "").partition(","))
-        grains: Iterable[int | None] = numbers(bits) if comma else [None]
-        if comma and min(numbers(bits)) < 1:
-            raise TemplateError("a grain has 1 bit or more.")
-        tables, found = getattr(options, f"{cls.noun}s"), []
-        for each in chosen(table, cls.noun, tables):
-            settings = cls.kind.settings_from(tables[each])
-            for grain in grains:
-                cls.kind.check_grain(settings, each, grain)
-                found.append(cls(name, each, settings, grain))
-        return found
+        table, comma, given = (part.strip() for part in (argument or "").partition(","))
+        sizes = numbers(given) if comma else range(1, MOST_SIZES + 1)
+        if min(sizes) < 1 or max(sizes) > MOST_SIZES:
+            raise TemplateError(f"sizes of clusters are numbered from 1 to {MOST_SIZES}.")
+        tables = chosen(table, "table of words", "words", options.words)
+        return [cls(name, each, options.words[each], size) for each in tables for size in sizes]
 
     def values(self, words: Words, resource: Any) -> Keys1d:
-        found: Keys1d = resource.group_values(self._bits)[words.codes]
-        return found
+        values: Keys1d = resource.values(self._size)[words.codes]
+        return values
 
     def describe(self, text: str, code: int, resource: Any) -> str | None:
-        described: str | None = resource.describe(code, self._bits)
+        described: str | None = resource.describe(code, self._size)
         return described
-
-
-class Cluster(InTable):
-    """`cluster(NAME)`, or `cluster(NAME, n)`: the path to a word's cluster, or its first n bits."""
-
-    kind, noun = WordClusters, "cluster"
-
-
-class VectorCode(InTable):
-    """`vector(NAME)`, or `vector(NAME, n)`: the cluster of a word's vector, or its group of n bits.
-
-    A value is the number of the group, from 1.
-    """
-
-    kind, noun = VectorCodes, "vector"

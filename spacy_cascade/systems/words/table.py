@@ -1,133 +1,281 @@
-"""Tables of words: groups of words, coarse and fine, that a template looks at.
+"""Tables of words: clusters of words at several sizes, which templates see as `cluster(NAME)`.
 
-A table puts each word that it knows into a *cluster*, and the clusters into groups at several
-grains; a grain is a number of bits. Another kind of word knowledge is a subclass of `WordTable`,
-and an attribute of one line each (`systems.words.attributes`).
+Each word that a table knows is in one of its finest *clusters*, and these are parts of coarser
+ones. The words are listed, or have vectors by their pieces (`systems.words.pieces`), or both: then
+words that are not listed have their cluster by their pieces.
 
-Arrays that all tables have, for `V` words: `keys` uint64 `[V]`, hashes of the words; `clusters`
-uint16 `[V]`, the cluster of each; `members` uint8, frequent words of each cluster, one a line, most
-frequent first.
+Arrays, for `V` listed words, `C` finest clusters and `S` sizes: `keys` uint64 `[V]`, hashes of the
+words; `clusters` uint16 `[V]`, the cluster of each; `groups` uint16 `[S, C]`, the cluster of each
+size that a finest one is part of, coarsest first, in ascending order; `members` uint8, frequent
+words of the clusters of all sizes, a line for each, coarsest first; `about` uint8, JSON. With
+pieces also theirs; `mean` float32 `[D]`; `centroids` uint8 `[N, D]`, directions from the mean for
+the clusters of all sizes, with 128 for zero.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections import Counter
+import itertools
+import json
+import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from ...features.resources import InvalidArray, Resource
+from ...caching import cached_property
+from ...errors import TemplateError
+from ...features.resources import FlaggedTokens, InvalidArray, Resource, Tokenize
 from ...features.strings import hash_strings
-from ...features.word_vectors import WordVectors
 from ...numeric.arrays import Array, Arrays, Shapes, blocks
 from ...numeric.index import KeyIndex
-from ...types import Ints1d, Keys1d
+from ...numeric.k_means import ClusterTree, directions, directions_from
+from ...types import Ints1d, Ints2d, Keys1d, Pointers1d
+from . import pieces
+from .pieces import ZERO, WordPieces, bytes_of, check_text, texts_of
 
+MOST_SIZES = 4
+MOST_CLUSTERS = 1 << 16
 MEMBERS = 3
 """Words of a cluster that are kept as texts, so that explanations can show it."""
+_FEW = 0.2
+"""With a smaller share of the words of a corpus, a table is of another language or kind."""
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True)
+class About:
+    """Where a table comes from, for the meta of pipelines; is_lower: its pieces are (`pieces`)."""
+
+    name: str = ""
+    url: str = ""
+    author: str = ""
+    license: str = ""
+    is_lower: bool = False
+
+
+def forms(text: str) -> tuple[str, str, str, str]:
+    """How a word is looked up, one after the other: many lists have one of these forms only."""
+    lower = text.lower()
+    return text, lower, _DIGIT.sub("0", text), _DIGIT.sub("0", lower)
 
 
 class WordTable(Resource):
-    """A table; it is not changed. arrays: those of its kind, with at least those named above."""
+    """A table; it is not changed. settings: the path that it was read from."""
 
     gives_word_codes = True
 
     def __init__(self, settings: Any, arrays: Mapping[str, Array]) -> None:
         self.settings = settings
-        self.index = KeyIndex(arrays["keys"].astype(np.uint64))
-        self.clusters = arrays["clusters"].astype(np.int32)
-        self._members = arrays["members"].astype(np.uint8)
-        self._values: dict[int | None, Keys1d] = {}
-
-    @classmethod
-    @abstractmethod
-    def settings_from(cls, source: Any) -> Any:
-        """What the config says about a table, checked; raises `TemplateError`."""
-
-    @classmethod
-    def check_grain(cls, settings: Any, name: str, bits: int | None) -> None:
-        """Raise `TemplateError` for a grain that the table `name` will not have."""
-
-    @abstractmethod
-    def values_of_clusters(self, bits: int | None) -> Keys1d:
-        """The value of each cluster's group at a grain, uint64 `[C]`, not 0; None: the finest."""
-
-    @abstractmethod
-    def name_of(self, cluster: int, bits: int | None) -> str:
-        """The group of a cluster, for readers."""
-
-    def group_values(self, bits: int | None) -> Keys1d:
-        """The value for each number of `word_codes`, uint64 `[1 + C]`; 0 for no cluster."""
-        if bits not in self._values:
-            self._values[bits] = np.append(np.uint64(0), self.values_of_clusters(bits))
-        return self._values[bits]
-
-    def known_clusters(self, texts: Iterable[str]) -> Ints1d:
-        """The cluster of each word as it is written, int32 `[n]`; -1 where the table has it not."""
+        self._arrays = dict(arrays)
+        self._index = KeyIndex(arrays["keys"].astype(np.uint64))
         # The last one is that of words that are not found.
-        return np.append(self.clusters, np.int32(-1))[self.index.lookup(hash_strings(texts))]
+        self._clusters = np.append(arrays["clusters"].astype(np.int32), np.int32(-1))
+        self.groups = arrays["groups"].astype(np.int32)
+        self.about = About(**json.loads(str(arrays["about"].data, "utf8")))
+        self._pieces, self._tree = None, None
+        if "rows" in arrays:
+            self._pieces = WordPieces(arrays, self.about.is_lower)
+            self._tree = _tree_of(self.groups, arrays["centroids"])
 
-    def clusters_of(self, texts: Sequence[str], vectors: WordVectors | None = None) -> Ints1d:
-        """The cluster of each word, int32 `[n]`; -1 for none. vectors: of the vocabulary."""
-        return self.known_clusters(texts)
+    @classmethod
+    def of(
+        cls,
+        words: Sequence[str],
+        clusters: Ints1d,
+        groups: Ints2d,
+        frequent: Sequence[Sequence[str]],
+        about: About,
+        of_pieces: Mapping[str, Array] | None = None,
+    ) -> WordTable:
+        """Of distinct words with their clusters, int32 `[V]`.
 
-    def word_codes(self, texts: Sequence[str], vectors: WordVectors | None = None) -> Keys1d:
-        """The number of each word's cluster, from 1; 0 where it is in none."""
-        return (self.clusters_of(texts, vectors) + 1).astype(np.uint64)
+        groups: `[S, C]`. frequent: words of each cluster, all sizes one after the other. of_pieces:
+        `pieces`, `rows`, `scales`, `mean` and `centroids`. Raises `TemplateError` where there are
+        too many clusters or sizes.
+        """
+        if groups.shape[1] > MOST_CLUSTERS or len(groups) > MOST_SIZES:
+            raise TemplateError(
+                f"A table of words has {MOST_CLUSTERS:,} clusters and {MOST_SIZES} sizes of them "
+                f"at most; this one has {groups.shape[1]:,} and {len(groups)}. Make fewer."
+            )
+        arrays: Arrays = {
+            "keys": hash_strings(words),
+            "clusters": np.asarray(clusters, dtype=np.uint16),
+            "groups": groups.astype(np.uint16),
+            "members": bytes_of(["\t".join(each[:MEMBERS]) for each in frequent]),
+            "about": np.frombuffer(json.dumps(asdict(about)).encode(), dtype=np.uint8),
+        }
+        return cls(None, {**arrays, **(of_pieces or {})})
 
-    def describe(self, value: int, bits: int | None) -> str | None:
-        """A value of a grain with the most frequent words of the group; None for no group."""
-        (inside,) = np.nonzero(self.group_values(bits)[1:] == value)
-        if not len(inside):
+    @classmethod
+    def read(cls, name: str, settings: Any, tokenize: Tokenize = str.split) -> WordTable:
+        from .files import read_table
+
+        return cls(settings, read_table(name, str(settings)).arrays())
+
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> WordTable:
+        """The same table; warns where it knows few of the words of the corpus."""
+        words: set[str] = set()
+        for tokens, _ in blocks():
+            assert tokens.text_of is not None
+            words.update(map(tokens.text_of, np.unique(tokens.words).tolist()))
+        if words and (share := self.share(sorted(words))) < _FEW:
+            warnings.warn(too_few(self.about.name, share), stacklevel=2)
+        return self
+
+    def share(self, texts: Sequence[str]) -> float:
+        """The share of words that are in a cluster."""
+        return float((self.clusters_of(texts) >= 0).mean()) if texts else 0.0
+
+    @property
+    def sizes(self) -> list[int]:
+        """Numbers of clusters, coarsest first."""
+        return [int(groups[-1]) + 1 for groups in self.groups]
+
+    # Words
+
+    def clusters_of(self, texts: Sequence[str]) -> Ints1d:
+        """The finest cluster of each word, int32 `[n]`; -1 for none.
+
+        A listed word counts in the first of its forms that is listed.
+        """
+        clusters = self._listed(texts)
+        for form in range(1, len(forms(""))):
+            (unknown,) = np.nonzero(clusters < 0)
+            if not len(unknown) or not len(self._index):
+                break
+            clusters[unknown] = self._listed([forms(texts[i])[form] for i in unknown.tolist()])
+        if self._pieces is not None and self._tree is not None:
+            (unknown,) = np.nonzero(clusters < 0)
+            vectors = self._pieces.vectors([texts[i] for i in unknown.tolist()])
+            has_vector = vectors.any(axis=1)
+            points = directions_from(self._arrays["mean"], directions(vectors[has_vector]))
+            clusters[unknown[has_vector]] = self._tree.clusters(points)
+        return clusters
+
+    def _listed(self, texts: Iterable[str]) -> Ints1d:
+        return self._clusters[self._index.lookup(hash_strings(texts))]
+
+    def word_codes(self, texts: Sequence[str]) -> Keys1d:
+        """The number of each word's finest cluster, from 1; 0 where it is in none."""
+        return (self.clusters_of(texts) + 1).astype(np.uint64)
+
+    def values(self, size: int) -> Keys1d:
+        """For each number of `word_codes` the cluster of a size, from 1, uint64 `[1 + C]`.
+
+        size: 0 for the coarsest. Zeros where the table has fewer sizes.
+        """
+        if size >= len(self.groups):
+            return np.zeros(1 + self.groups.shape[1], dtype=np.uint64)
+        return np.append(np.uint64(0), (self.groups[size] + 1).astype(np.uint64))
+
+    def describe(self, value: int, size: int) -> str | None:
+        """A cluster of a size with its most frequent words; None for none."""
+        if value == 0 or size >= len(self.groups):
             return None
-        words = str(self._members.data, "utf8").split("\n")
-        (places,) = np.nonzero(np.isin(self.known_clusters(words), inside))
-        shown = ", ".join(words[place] for place in places[:MEMBERS].tolist())
-        return f"{self.name_of(int(inside[0]), bits)} ({shown})"
+        words = self._members[sum(self.sizes[:size]) + value - 1].split("\t")
+        return f"{value} ({', '.join(words)})"
+
+    @cached_property
+    def _members(self) -> list[str]:
+        return texts_of(self._arrays["members"])
 
     # Model files
 
     def arrays(self) -> Arrays:
-        return {
-            "keys": self.index.keys,
-            "clusters": self.clusters.astype(np.uint16),
-            "members": self._members,
-        }
+        return dict(self._arrays)
 
     @classmethod
     def shapes(cls, arrays: Mapping[str, Array], settings: Any) -> Shapes:
-        n_words = (arrays["keys"].size if "keys" in arrays else 0,)
-        n_bytes = (arrays["members"].size if "members" in arrays else 0,)
-        return {"keys": (n_words, "u8"), "clusters": (n_words, "u2"), "members": (n_bytes, "u1")}
+        def size(name: str) -> int:
+            return arrays[name].size if name in arrays else 0
 
-    @classmethod
-    @abstractmethod
-    def n_clusters(cls, arrays: Mapping[str, Array]) -> int:
-        """How many clusters the arrays have."""
+        groups = arrays.get("groups", np.zeros((1, 0)))
+        sizes = groups.shape if groups.ndim == 2 else (1, 0)
+        found: Shapes = {
+            "keys": ((size("keys"),), "u8"),
+            "clusters": ((size("keys"),), "u2"),
+            "groups": (sizes, "u2"),
+            "members": ((size("members"),), "u1"),
+            "about": ((size("about"),), "u1"),
+        }
+        if "rows" in arrays:
+            width = size("mean")
+            n_centroids = size("centroids") // max(1, width)
+            found |= pieces.shapes(arrays, width)
+            found |= {"mean": ((width,), "f"), "centroids": ((n_centroids, width), "u1")}
+        return found
 
     @classmethod
     def check(cls, arrays: Mapping[str, Array]) -> None:
-        n_clusters = cls.n_clusters(arrays)
-        if any(block.max(initial=0) >= n_clusters for block in blocks(arrays["clusters"])):
+        groups = arrays["groups"].astype(np.int64)
+        steps = np.diff(groups, axis=1)
+        is_tree = not len(groups) or not groups.size or (
+            (groups[:, 0] == 0).all() and ((steps == 0) | (steps == 1)).all()
+            and (steps[:-1] <= steps[1:]).all() and (steps[-1] == 1).all()
+        )  # fmt: skip
+        if not 1 <= len(groups) <= MOST_SIZES or not is_tree:
+            raise InvalidArray("groups", "has clusters that are not parts of each other")
+        if any(block.max(initial=0) >= groups.shape[1] for block in blocks(arrays["clusters"])):
             raise InvalidArray("clusters", "has clusters beyond its own")
+        n_clusters = int(groups[:, -1].sum() + len(groups)) if groups.size else 0
+        check_text("members", arrays["members"])
+        if len(texts_of(arrays["members"])) != n_clusters:
+            raise InvalidArray("members", "has not one line for each cluster")
         try:
-            str(arrays["members"].data, "utf8")
-        except UnicodeDecodeError:
-            raise InvalidArray("members", "is no UTF-8 text") from None
+            About(**json.loads(str(arrays["about"].data, "utf8")))
+        except (ValueError, TypeError):
+            raise InvalidArray("about", "is no description of a table") from None
+        if "rows" in arrays:
+            pieces.check(arrays)
+            if len(arrays["centroids"]) != n_clusters:
+                raise InvalidArray("centroids", "has not one row for each cluster")
 
     @classmethod
     def restore(cls, arrays: Mapping[str, Array], settings: Any) -> WordTable:
-        return cls(cls.settings_from(settings), arrays)
+        return cls(settings, arrays)
 
 
-def frequent_members(texts: Iterable[str], clusters: Iterable[int]) -> Array:
-    """`members`: the first `MEMBERS` words of each cluster, in the order of the words."""
-    n_members: Counter[int] = Counter()
-    kept = []
-    for text, cluster in zip(texts, clusters, strict=True):
-        if cluster >= 0 and n_members[cluster] < MEMBERS and "\n" not in text:
-            n_members[cluster] += 1
-            kept.append(text)
-    return np.frombuffer("\n".join(kept).encode(), dtype=np.uint8)
+def too_few(name: str, share: float) -> str:
+    """The warning where a table knows few words of a corpus."""
+    return (
+        f"The table of words '{name}' knows {share:.0%} of the words of the training corpus. It "
+        "seems to be of another language, script or tokenizer, and gains little. Give one that "
+        "fits, or leave it out."
+    )
+
+
+def _tree_of(groups: Ints2d, centroids: Array) -> ClusterTree:
+    """The tree of clusters; centroids: uint8 `[N, D]`, all sizes one after the other."""
+    sizes = groups[:, -1] + 1
+    found = directions(centroids.astype(np.float32) - ZERO).astype(np.float32)
+    first = list[Pointers1d]()
+    for coarse, fine in itertools.pairwise(groups):
+        parents = coarse[np.searchsorted(fine, np.arange(fine[-1] + 1))]
+        first.append(np.searchsorted(parents, np.arange(coarse[-1] + 2)).astype(np.int64))
+    return ClusterTree(np.split(found, np.cumsum(sizes)[:-1]), first)
+
+
+def centroid_bytes(tree: ClusterTree) -> Array:
+    """`centroids` of a tree: only their directions count."""
+    found = np.concatenate(tree.centroids)
+    largest = np.maximum(np.abs(found).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return np.asarray(np.rint(found / largest * (ZERO - 1)) + ZERO, dtype=np.uint8)
+
+
+def frequent_members(
+    words: Iterable[str], clusters: Iterable[int], groups: Ints2d
+) -> list[list[str]]:
+    """The first words of each cluster, all sizes one after the other.
+
+    words: most frequent first.
+    """
+    members: list[list[list[str]]] = [[[] for _ in range(int(g[-1]) + 1)] for g in groups]
+    for word, cluster in zip(words, clusters, strict=True):
+        if cluster >= 0 and not set(word) & {"\t", "\n"}:
+            for each, group in zip(members, groups[:, cluster].tolist(), strict=True):
+                if len(each[group]) < MEMBERS:
+                    each[group].append(word)
+    return [cluster for each in members for cluster in each]

@@ -19,9 +19,9 @@ from typing import TypeAlias
 import numpy as np
 
 from ....errors import ConfigError
-from ....features.word_vectors import WordVectors
 from ....numeric.k_means import directions, directions_from
 from ....types import Floats1d, Floats2d
+from ...words.vectors import VocabularyVectors
 from .evidence import Evidence, Found, distinct_seeds, normal
 
 MOST_WORDS = 1_000_000
@@ -37,7 +37,7 @@ SplitWords: TypeAlias = Callable[[str], list[str]]
 
 
 def from_vectors(
-    seeds: Collection[str], source: str, vectors: WordVectors, split: SplitWords
+    seeds: Collection[str], source: str, vectors: VocabularyVectors, split: SplitWords
 ) -> Found:
     """Words near the seeds. source: the name of the vectors.
 
@@ -66,7 +66,7 @@ def from_vectors(
     return Found([each for each in found if normal(each[0]) not in known], len(of_seeds))
 
 
-def _mean_direction(vectors: WordVectors, words: Sequence[str]) -> Floats1d:
+def _mean_direction(vectors: VocabularyVectors, words: Sequence[str]) -> Floats1d:
     total = np.zeros(vectors.width)
     for begin in range(0, len(words), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
@@ -75,7 +75,7 @@ def _mean_direction(vectors: WordVectors, words: Sequence[str]) -> Floats1d:
 
 
 def _likeness(
-    vectors: WordVectors, words: Sequence[str], mean: Floats1d, of_seeds: Floats1d
+    vectors: VocabularyVectors, words: Sequence[str], mean: Floats1d, of_seeds: Floats1d
 ) -> Floats1d:
     """The mean cosine of each word with the seeds; -1 for a word without a vector."""
     found = np.full(len(words), -1.0)

@@ -76,7 +76,7 @@ def write_training_config(
     with watch:
         if recipe is None:
             given = {"train": Path(train), "dev": Path(dev), "lang": lang}
-            config = suggest(look_at(Path(train), Path(dev), lang), given).config
+            config = suggest(look_at(Path(train), Path(dev), given), given).config
         else:
             config = make_config(Choices(lang=lang, recipe=Recipe(recipe)))
             config["paths"].update({"train": train, "dev": dev})

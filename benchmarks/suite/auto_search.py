@@ -30,7 +30,7 @@ def search(train: str, dev: str, lang: str, folder: str, trainings: int) -> dict
     from spacy_cascade.tools.search.auto import AutoSearch, Reports
 
     corpora = Path(train), Path(dev)
-    profile = look_at(*corpora, lang)
+    profile = look_at(*corpora, {"lang": lang})
     suggestion = suggest(profile, {"train": corpora[0], "dev": corpora[1], "lang": lang})
     variants = variants_for(BY_CORPUS, profile, suggestion.choices.recipe.value)
     task = AutoSearch(

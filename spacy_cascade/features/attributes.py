@@ -212,18 +212,20 @@ def numbers(text: str) -> range:
     return listed
 
 
-def chosen(argument: str | None, kind: str, option: str, table: Mapping[str, Any]) -> list[str]:
+def chosen(
+    argument: str | None, kind: str, table: Mapping[str, Any], option: str = ""
+) -> list[str]:
     """The names in a table that an argument stands for: one, or all of them for `*`.
 
-    kind: what they are, such as `pattern`. option: of the template set, which has the table. Raises
-    `TemplateError` for a name that is not there.
+    kind: what they are, such as `pattern`. option: of the template set, which has the table, by
+    default the plural of their kind. Raises `TemplateError` for a name that is not there.
     """
     if argument == "*":
         return list(table)
     if argument is None or argument not in table:
         raise TemplateError(
             f"there is no {kind} '{argument}'. Known: {', '.join(table) or 'none'}; add it under "
-            f"'{option}'."
+            f"'{option or kind + 's'}'."
         )
     return [argument]
 

@@ -89,6 +89,10 @@ class Resource(ABC):
         # Not abstract: only resources with `gives_word_codes` are asked.
         raise NotImplementedError
 
+    def source(self) -> dict[str, str]:
+        """For the meta of pipelines: `name`, `url`, `author`, `license`; empty where it is own."""
+        return {}
+
     @abstractmethod
     def arrays(self) -> Arrays:
         """What is saved, each array under a short name of its own."""
@@ -182,6 +186,10 @@ class Resources:
     def add(self, tokens: Tokens, flags: Ints2d) -> None:
         """Let each learn from further tokens, too."""
         self.made = {key: made.add(tokens, flags) for key, made in self.made.items()}
+
+    def sources(self) -> list[dict[str, str]]:
+        """Where resources come from that others have made, for the meta of pipelines."""
+        return [source for made in self.made.values() if (source := made.source())]
 
     def codes(self, tokens: Tokens, own_flags: Ints2d | None) -> list[Keys1d]:
         """The codes of tokens, uint64 `[T]` for each resource in `coded`."""

@@ -56,6 +56,10 @@ CLUSTERS_OF_SPANS = [
 ]  # fmt: skip
 """What a table of words adds for spans."""
 
+INCLUDED_WORDS: Mapping[str, Mapping[str, Any]] = {
+    "en": {"english": {"@misc": "spacy_cascade.English.v1"}},
+}
+"""By language what the package knows of its words, for the option `words` in a config."""
 _NONE: list[str] = []
 """A list and no tuple, so that a config with this default is the same after it was saved."""
 _DOLLARS = re.compile(r"(?<!\\)\${2,}")
@@ -70,7 +74,9 @@ def make_templates(
 ) -> Templates:
     """A set written out in the config."""
     meant = {name: _ends(pattern) for name, pattern in patterns.items()}
-    return Templates(tuple(templates), meant, dict(lexicons), dict(resources or {}), _tables(words))
+    return Templates(
+        tuple(templates), meant, dict(lexicons), dict(resources or {}), tables_of(words)
+    )
 
 
 def _ends(pattern: str) -> str:
@@ -81,7 +87,7 @@ def _ends(pattern: str) -> str:
     return _DOLLARS.sub("$", pattern)
 
 
-def _tables(words: Mapping[str, Any] | None) -> dict[str, Any]:
+def tables_of(words: Mapping[str, Any] | None) -> dict[str, Any]:
     """Tables of words by name, where one entry may stand for several of them."""
     found: dict[str, Any] = {}
     for name, source in (words or {}).items():
@@ -109,7 +115,7 @@ def _named_set(
     ) -> Templates:
         kept = [text for text in templates if not any(word in text for word in without)]
         members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
-        looks = [text.replace("NAME", name) for name in _tables(words) for text in of_clusters]
+        looks = [text.replace("NAME", name) for name in tables_of(words) for text in of_clusters]
         every = (*kept, *members, *looks, *extra)
         return make_templates(every, patterns, lexicons or {}, resources, words)
 

@@ -166,7 +166,7 @@ class Pattern(_BuiltIn):
 
     @classmethod
     def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
-        names = chosen(argument, "pattern", "patterns", options.patterns)
+        names = chosen(argument, "pattern", options.patterns)
         alike = _alike(tuple(options.patterns.values()))
         return [
             cls(f"{name}({key})", pattern, alike if is_plain(pattern) else None)

@@ -48,12 +48,25 @@ def learn_features(
     if space.resources_to_read:
         with tokenizing(nlp) as tokenize:
             space.read_resources(tokenize)
+    if nlp is not None:
+        name_sources(nlp, space.resources.sources())
     space.learn_resources_in_blocks(tokens)
     cut = space.too_long()
     if cut is not None:
         logger.info("'%s' %s", pipe.name, cut)
     space.learn_in_blocks(make_units(), pipe.model.attrs["min_count"])
     set_to_zero(pipe)
+
+
+def name_sources(nlp: Language, sources: Iterable[Mapping[str, str]]) -> None:
+    """Add what a model knows from others to the meta of the pipeline, as spaCy has it there.
+
+    sources: each with `name`, `url`, `author` and `license`.
+    """
+    listed: list[Any] = nlp.meta.get("sources") or []
+    new = [dict(source) for source in sources if source not in listed]
+    if new:
+        nlp.meta["sources"] = [*listed, *new]
 
 
 def _listed(labels: Iterable[str] | None, name: str) -> Iterable[str]:

@@ -15,6 +15,7 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..errors import ConfigError, TrainingError
+from ..features.template_sets import INCLUDED_WORDS
 from ..pipeline.base import CascadePipe, is_learner
 from ..pipeline.calibration import Outcomes, best_temperature
 from ..pipeline.classifier import CascadeClassifier
@@ -71,12 +72,13 @@ def fit(
 ) -> Fitted:
     """Train the cascade of a pipeline from the beginning, and calibrate its confidences.
 
-    A pipeline without components of ours gets a cascade. Other components stay as they are. Without
-    dev, parts of the examples are left out in turn, to choose the number of updates and the
-    temperatures; then all examples are learnt. Examples are shuffled with a fixed seed. Afterwards
-    the components are as if they were loaded: `nlp.update` adapts them. Raises `TrainingError`
-    for an example that is none, without examples or entities, and for dev examples that nothing
-    can be scored on; `ConfigError` for fewer than one update.
+    A pipeline without components of ours gets a cascade, which looks at the tables of words that
+    the package has of its language. Other components stay as they are. Without dev, parts of the
+    examples are left out in turn, to choose the number of updates and the temperatures; then all
+    examples are learnt. Examples are shuffled with a fixed seed. Afterwards the components are as
+    if they were loaded: `nlp.update` adapts them. Raises `TrainingError` for an example that is
+    none, without examples or entities, and for dev examples that nothing can be scored on;
+    `ConfigError` for fewer than one update.
     """
     if updates < 1:
         raise ConfigError(f"fit takes 1 update or more, not {updates}.")
@@ -204,7 +206,8 @@ def _learning(nlp: Language) -> list[tuple[str, CascadePipe]]:
 
 
 def _add_cascade(nlp: Language, n_examples: int) -> None:
-    settings = {"model": {"min_count": 1}} if n_examples < _SMALL else {}
+    model = {"templates": {"words": INCLUDED_WORDS.get(nlp.lang or "", {})}}
+    settings = {"model": {**model, "min_count": 1} if n_examples < _SMALL else model}
     for factory in ("cascade_segmenter", "cascade_classifier"):
         nlp.add_pipe(factory, config=settings)
 

@@ -100,11 +100,9 @@ def test_the_search_for_a_pattern_has_a_time_limit(monkeypatch: pytest.MonkeyPat
 
 
 ARGUMENTS = {"prefix": "2", "suffix": "3", "pattern": "x", "lexicon": "x", "lexicon_exact": "x",
-             "span": "key", "word_elsewhere": "key", "phrase_elsewhere": "key", "cluster": "x",
-             "vector": "x", "similarity": "x, tfidf"}  # fmt: skip
-OPTIONS = Templates(
-    ("word",), {"x": "[0-9]"}, {"x": ["p53"]}, clusters={"x": "x.txt"}, vectors={"x": 10}
-)
+             "span": "key", "word_elsewhere": "key", "phrase_elsewhere": "key", "cluster": "x, 1",
+             "similarity": "x, tfidf"}  # fmt: skip
+OPTIONS = Templates(("word",), {"x": "[0-9]"}, {"x": ["p53"]}, words={"x": "x.txt"})
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

@@ -108,9 +108,7 @@ def test_only_what_follows_from_the_text_is_taken_over():
     texts = Texts("new7", "old")
     first.rows(keys_of(["new7"]), [], texts.text_of)
     first._attributes[:] = 1  # so that a copy of it can be told
-    rows = second.rows(
-        keys_of(["new7", "old"]), [np.zeros(2, np.uint64)], texts.text_of, None, first
-    )
+    rows = second.rows(keys_of(["new7", "old"]), [np.zeros(2, np.uint64)], texts.text_of, first)
     names = [attribute.name for attribute in make_plan(OTHER).attributes]
     taken = {
         name for name, value in zip(names, second.attributes[rows[0]], strict=True) if value == 1

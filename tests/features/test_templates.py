@@ -212,9 +212,8 @@ def test_patterns_mean_the_same_after_a_config_was_saved():
         ("lexicon(own)", {"lexicons": {"own": 5}}),
         ("lexicon(own)", {"lexicons": {"own": [1, 2]}}),
         ("similarity(own)", {"lexicons": {"own": 5}}),
-        ("cluster(own)", {"clusters": {"own": 5}}),
-        ("vector(own)", {"vectors": {"own": "words.vec"}}),
-        ("vector(own)", {"vectors": {"own": True}}),
+        ("cluster(own)", {"words": {"own": 5}}),
+        ("cluster(own)", {"words": {"own": True}}),
     ],
 )
 def test_settings_of_another_type_are_named(line: str, settings: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Spherical k-means and Ward's tree, against slow ones and SciPy."""
+"""Spherical k-means and its tree, against SciPy."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import cut_tree, ward
 from scipy.spatial.distance import cdist
 
 from spacy_cascade.numeric import k_means as module
-from spacy_cascade.numeric.k_means import directions, k_means, nearest, ward_groups
+from spacy_cascade.numeric.k_means import ClusterTree, directions, k_means, nearest
 
 
 def unit_points(n: int, width: int, seed: int = 0) -> np.ndarray:
@@ -69,25 +68,39 @@ def test_no_cluster_is_empty(seed: int) -> None:
     assert len(k_means(points, 20, seed)) == 20
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_tree_is_that_of_scipy(seed: int) -> None:
-    points = unit_points(37, 5, seed)
-    sizes = [1, 2, 3, 4, 8, 16, 36]
-    tree = ward(points)
-    for size, found in zip(sizes, ward_groups(points, sizes), strict=True):
-        wanted = cut_tree(tree, size)[:, 0].tolist()
-        assert len(set(zip(wanted, found.tolist(), strict=True))) == size
-        assert sorted(set(found.tolist())) == list(range(size))
+@pytest.fixture(scope="module")
+def tree() -> ClusterTree:
+    return ClusterTree.grow(unit_points(300, 4), (3, 8, 50), seed=0)
 
 
-def test_finer_groups_divide_coarser_ones() -> None:
-    groups = ward_groups(unit_points(50, 4), [2, 4, 8, 16, 32, 64])
+def test_a_point_is_in_the_nearest_cluster_inside_the_nearest_one(tree: ClusterTree) -> None:
+    """By SciPy, size by size; also points that it did not grow of."""
+    points, groups = unit_points(40, 4, seed=5), tree.groups()
+    inside = np.zeros(len(points), dtype=np.int64)
+    for size, centroids in enumerate(tree.centroids):
+        distances = cdist(points, centroids)
+        if size:
+            parents = groups[size - 1][np.searchsorted(groups[size], np.arange(len(centroids)))]
+            distances[parents[None, :] != inside[:, None]] = np.inf
+        inside = distances.argmin(axis=1)
+    assert tree.clusters(points).tolist() == inside.tolist()
+
+
+def test_finer_clusters_divide_coarser_ones(tree: ClusterTree) -> None:
+    groups = tree.groups()
+    assert [int(group[-1]) + 1 for group in groups] == [len(c) for c in tree.centroids]
+    assert len(tree.centroids[0]) == 3
+    assert groups[-1].tolist() == list(range(len(tree.centroids[-1])))
     for coarse, fine in pairwise(groups):
-        pairs = set(zip(fine.tolist(), coarse.tolist(), strict=True))
-        assert len(pairs) == len(set(fine.tolist()))
-    assert groups[-1].tolist() == list(range(50))
-    assert groups.dtype == nearest(unit_points(5, 3), unit_points(2, 3)).dtype == np.int32
-    assert ward_groups(unit_points(1, 3), [2, 4]).tolist() == [[0], [0]]
+        assert len(set(zip(fine.tolist(), coarse.tolist(), strict=True))) == fine[-1] + 1
+    used = groups[:, tree.clusters(unit_points(300, 4))]
+    assert [len(set(group.tolist())) for group in used] == [len(c) for c in tree.centroids]
+
+
+def test_fewer_points_than_clusters() -> None:
+    tree = ClusterTree.grow(unit_points(3, 4), (2, 8, 8), seed=0)
+    assert [len(c) for c in tree.centroids] == [2, 3, 3]
+    assert sorted(tree.clusters(unit_points(3, 4)).tolist()) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("spread", [0.02, 3.0])

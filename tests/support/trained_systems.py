@@ -310,7 +310,7 @@ def with_words(corpora: Path) -> Language:
         path = Path(folder) / "clusters.gz"
         with gzip.open(path, "wt", encoding="utf8") as file:
             file.writelines(lines)
-        more = {f"{stage}.model.templates.clusters": {"words": str(path)} for stage in STAGES}
+        more = {f"{stage}.model.templates.words": {"words": str(path)} for stage in STAGES}
         lexicons = {"listed": registered("TermList.v1", source=terms)}
         more[f"{SEGMENTER}.model.templates.lexicons"] = lexicons
         return trained(config_of("memb", corpora, more))

@@ -26,7 +26,7 @@ class Membership(TokenAttribute):
                 f"{name}({key})",
                 ResourceSpec(cls.kind, name, key, list_from(options.lexicons[key])),
             )
-            for key in chosen(argument, "lexicon", "lexicons", options.lexicons)
+            for key in chosen(argument, "lexicon", options.lexicons)
         ]
 
     def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:

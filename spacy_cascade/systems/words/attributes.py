@@ -30,7 +30,7 @@ class Cluster(WordAttribute):
         sizes = numbers(given) if comma else range(1, MOST_SIZES + 1)
         if min(sizes) < 1 or max(sizes) > MOST_SIZES:
             raise TemplateError(f"sizes of clusters are numbered from 1 to {MOST_SIZES}.")
-        tables = chosen(table, "table of words", "words", options.words)
+        tables = chosen(table, "table of words", options.words, "words")
         return [cls(name, each, options.words[each], size) for each in tables for size in sizes]
 
     def values(self, words: Words, resource: Any) -> Keys1d:

@@ -2,8 +2,8 @@
 
 A list has a line for each word, and may be compressed with gzip. Its lines are `cluster TAB word
 TAB count`, as Brown's algorithm writes them, or `word cluster`, with a tab or a space between, or
-the other way round. Clusters can have any names. Where all are paths, of the characters 0 and 1, words
-whose paths begin alike are in the same cluster of a coarser size.
+the other way round. Clusters can have any names. Where all are paths, of the characters 0 and 1,
+words whose paths begin alike are in the same cluster of a coarser size.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ...numeric.arrays import Arrays
 from ...storage import archive
 from ...storage.arrays import check_shapes
 from ...types import Ints2d
+from .pieces import bytes_of
 from .table import About, WordTable, frequent_members
 
 SUFFIX = ".words"
@@ -112,8 +113,9 @@ def of_list(listed: Sequence[Listed], about: About) -> WordTable:
     ordered = sorted(listed, key=lambda line: (-line.times, line.word))
     clusters = [number[line.cluster] for line in ordered]
     words = [line.word for line in ordered]
-    frequent = frequent_members(words, clusters, groups)
-    return WordTable.of(words, np.array(clusters, dtype=np.int32), groups, frequent, about)
+    frequent = ["\t".join(each) for each in frequent_members(words, clusters, groups)]
+    arrays = {"groups": groups, "members": bytes_of(frequent)}
+    return WordTable.of(words, np.array(clusters, dtype=np.int32), about, arrays)
 
 
 def _groups(names: Sequence[str]) -> Ints2d:

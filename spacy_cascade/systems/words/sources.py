@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from spacy.util import registry
 
 from ...errors import ModelFileError, TemplateError
-from ...features.resources import Resource, Tokenize
+from ...features.resources import Tokenize
+from ...features.template_sets import tables_of
 from ...numeric.arrays import Array, Arrays, Shapes
 from .files import read_table
-from .table import WordTable
+from .table import WordTable, check_tree
 
 FOLDER = Path(__file__).with_name("english")
 ENGLISH = ("glove", "pieces")
@@ -42,15 +44,25 @@ def make_english() -> dict[str, Included]:
     return {name: Included(name) for name in ENGLISH}
 
 
+_OWN = ("groups", "members", "mean", "centroids")
+"""The arrays that a model has of a table whose clusters training has made anew."""
+
+
 class IncludedTable(WordTable):
-    """A table of the package."""
+    """A table of the package. A model has its checksum, and the clusters that training has made."""
 
     @classmethod
     def read(cls, name: str, settings: Any, tokenize: Tokenize = str.split) -> IncludedTable:
         return _included(settings)
 
+    def _own(self) -> Arrays:
+        included, arrays = _included(self.settings)._arrays, self._arrays
+        return {} if self is _included(self.settings) else {
+            name: arrays[name] for name in _OWN if name in included
+        }  # fmt: skip
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _included, (self.settings,)
+        return _restored, (self.settings, self._own())
 
     def __deepcopy__(self, memo: object) -> IncludedTable:
         return self
@@ -58,18 +70,24 @@ class IncludedTable(WordTable):
     # Model files
 
     def arrays(self) -> Arrays:
-        return {"checksum": _checksum(self.settings)}
+        return {"checksum": _checksum(self.settings), **self._own()}
 
     @classmethod
     def shapes(cls, arrays: Mapping[str, Array], settings: Any) -> Shapes:
-        return {"checksum": ((hashlib.sha256().digest_size,), "u1")}
+        found: Shapes = {"checksum": ((hashlib.sha256().digest_size,), "u1")}
+        if "groups" in arrays:
+            width = _included(settings)._arrays["mean"].size if "mean" in arrays else 0
+            of_tree = super().shapes({**arrays, "mean": np.zeros(width), "rows": np.zeros(0)}, None)
+            found |= {name: of_tree[name] for name in _OWN}
+        return found
 
     @classmethod
     def check(cls, arrays: Mapping[str, Array]) -> None:
-        """All bytes are checksums."""
+        if "groups" in arrays:
+            check_tree(arrays)
 
     @classmethod
-    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> IncludedTable:
+    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> WordTable:
         """Raises `ModelFileError` where the package has another table than training had."""
         if arrays["checksum"].tobytes() != _checksum(settings).tobytes():
             raise ModelFileError(
@@ -77,7 +95,12 @@ class IncludedTable(WordTable):
                 "that is installed. Install the version of spacy-cascade that the meta of the "
                 "pipeline names, or train it again."
             )
-        return _included(settings)
+        return _restored(settings, {name: arrays[name] for name in _OWN if name in arrays})
+
+
+def _restored(source: Included, own: Arrays) -> WordTable:
+    included = _included(source)
+    return included.with_arrays(own) if own else included
 
 
 @cache
@@ -90,7 +113,7 @@ def _checksum(source: Included) -> Array:
     return np.frombuffer(hashlib.sha256(source.path.read_bytes()).digest(), dtype=np.uint8)
 
 
-def table_of(source: Any) -> tuple[type[Resource], Any]:
+def table_of(source: Any) -> tuple[type[WordTable], Any]:
     """The kind of a table and its settings. Raises `TemplateError` for what names no table."""
     if isinstance(source, Included):
         return IncludedTable, source
@@ -100,3 +123,13 @@ def table_of(source: Any) -> tuple[type[Resource], Any]:
         "what stands under 'words' is the path of a file, or spacy_cascade.English.v1, not "
         f"{source!r}."
     )
+
+
+def read_tables(words: Mapping[str, Any]) -> dict[str, WordTable]:
+    """The tables of what stands under `words` of a config, not resolved yet, by their names."""
+    resolved = registry.resolve({"words": dict(words)})["words"]
+    found = {}
+    for name, source in tables_of(resolved).items():
+        kind, settings = table_of(source)
+        found[name] = kind.read(name, settings)
+    return found

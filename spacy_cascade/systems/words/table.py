@@ -2,7 +2,9 @@
 
 Each word that a table knows is in one of its finest *clusters*, and these are parts of coarser
 ones. The words are listed, or have vectors by their pieces (`systems.words.pieces`), or both: then
-words that are not listed have their cluster by their pieces.
+words that are not listed have their cluster by their pieces. Where no words are listed, training
+makes the clusters anew, of the words of its corpus and of whole words among the pieces: they are
+finer where the corpus has many words.
 
 Arrays, for `V` listed words, `C` finest clusters and `S` sizes: `keys` uint64 `[V]`, hashes of the
 words; `clusters` uint16 `[V]`, the cluster of each; `groups` uint16 `[S, C]`, the cluster of each
@@ -18,8 +20,10 @@ import itertools
 import json
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,12 +35,16 @@ from ...features.strings import hash_strings
 from ...numeric.arrays import Array, Arrays, Shapes, blocks
 from ...numeric.index import KeyIndex
 from ...numeric.k_means import ClusterTree, directions, directions_from
-from ...types import Ints1d, Ints2d, Keys1d, Pointers1d
+from ...types import Ints1d, Ints2d, Keys1d, Pointers1d, Reals2d
 from . import pieces
 from .pieces import ZERO, WordPieces, bytes_of, check_text, texts_of
 
 MOST_SIZES = 4
 MOST_CLUSTERS = 1 << 16
+MOST_GROWN = 20_000
+"""Words that the clusters of a corpus are made of."""
+MOST_CLUSTERED = 100_000
+"""Words that clusters are made of at most, the most frequent ones; others get the nearest."""
 MEMBERS = 3
 """Words of a cluster that are kept as texts, so that explanations can show it."""
 _FEW = 0.2
@@ -81,33 +89,26 @@ class WordTable(Resource):
 
     @classmethod
     def of(
-        cls,
-        words: Sequence[str],
-        clusters: Ints1d,
-        groups: Ints2d,
-        frequent: Sequence[Sequence[str]],
-        about: About,
-        of_pieces: Mapping[str, Array] | None = None,
+        cls, words: Sequence[str], clusters: Ints1d, about: About, arrays: Mapping[str, Array]
     ) -> WordTable:
-        """Of distinct words with their clusters, int32 `[V]`.
+        """Of distinct listed words with their clusters, int32 `[V]`.
 
-        groups: `[S, C]`. frequent: words of each cluster, all sizes one after the other. of_pieces:
-        `pieces`, `rows`, `scales`, `mean` and `centroids`. Raises `TemplateError` where there are
-        too many clusters or sizes.
+        arrays: at least `groups` and `members`; with pieces also theirs, `mean` and `centroids`.
+        Raises `TemplateError` where there are too many clusters or sizes.
         """
+        groups = arrays["groups"]
         if groups.shape[1] > MOST_CLUSTERS or len(groups) > MOST_SIZES:
             raise TemplateError(
                 f"A table of words has {MOST_CLUSTERS:,} clusters and {MOST_SIZES} sizes of them "
                 f"at most; this one has {groups.shape[1]:,} and {len(groups)}. Make fewer."
             )
-        arrays: Arrays = {
+        described = json.dumps(asdict(about)).encode()
+        listed: Arrays = {
             "keys": hash_strings(words),
             "clusters": np.asarray(clusters, dtype=np.uint16),
-            "groups": groups.astype(np.uint16),
-            "members": bytes_of(["\t".join(each[:MEMBERS]) for each in frequent]),
-            "about": np.frombuffer(json.dumps(asdict(about)).encode(), dtype=np.uint8),
+            "about": np.frombuffer(described, dtype=np.uint8),
         }
-        return cls(None, {**arrays, **(of_pieces or {})})
+        return cls(None, {**listed, **arrays, "groups": groups.astype(np.uint16)})
 
     @classmethod
     def read(cls, name: str, settings: Any, tokenize: Tokenize = str.split) -> WordTable:
@@ -116,18 +117,41 @@ class WordTable(Resource):
         return cls(settings, read_table(name, str(settings)).arrays())
 
     def learn_in_blocks(self, blocks: FlaggedTokens) -> WordTable:
-        """The same table; warns where it knows few of the words of the corpus."""
-        words: set[str] = set()
+        """The table for a corpus; warns where it knows few of the words."""
+        counts: Counter[str] = Counter()
         for tokens, _ in blocks():
             assert tokens.text_of is not None
-            words.update(map(tokens.text_of, np.unique(tokens.words).tolist()))
-        if words and (share := self.share(sorted(words))) < _FEW:
+            keys, times = np.unique(tokens.words, return_counts=True)
+            counts.update(
+                dict(zip(map(tokens.text_of, keys.tolist()), times.tolist(), strict=True))
+            )
+        words = [word for word, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0]))]
+        if words and (share := self.share(words)) < _FEW:
             warnings.warn(too_few(self.about.name, share), stacklevel=2)
+        if words and self._pieces is not None and not len(self._index):
+            return self.grown(words)
         return self
+
+    def grown(self, words: Sequence[str]) -> WordTable:
+        """The table with clusters of the same sizes for words, most frequent first."""
+        assert self._pieces is not None
+        own = tuple(words[:MOST_GROWN])
+        more = self._pieces.whole_words()[: MOST_GROWN - len(own)]
+        return self.with_arrays(
+            _grown(self._pieces, tuple(dict.fromkeys([*own, *more])), tuple(self.sizes))
+        )
+
+    def with_arrays(self, arrays: Mapping[str, Array]) -> WordTable:
+        """The table with some other arrays."""
+        return type(self)(self.settings, {**self._arrays, **arrays})
 
     def share(self, texts: Sequence[str]) -> float:
         """The share of words that are in a cluster."""
         return float((self.clusters_of(texts) >= 0).mean()) if texts else 0.0
+
+    def source(self) -> dict[str, str]:
+        about = asdict(self.about)
+        return {name: about[name] for name in ("name", "url", "author", "license")}
 
     @property
     def sizes(self) -> list[int]:
@@ -210,32 +234,69 @@ class WordTable(Resource):
 
     @classmethod
     def check(cls, arrays: Mapping[str, Array]) -> None:
-        groups = arrays["groups"].astype(np.int64)
-        steps = np.diff(groups, axis=1)
-        is_tree = not len(groups) or not groups.size or (
-            (groups[:, 0] == 0).all() and ((steps == 0) | (steps == 1)).all()
-            and (steps[:-1] <= steps[1:]).all() and (steps[-1] == 1).all()
-        )  # fmt: skip
-        if not 1 <= len(groups) <= MOST_SIZES or not is_tree:
-            raise InvalidArray("groups", "has clusters that are not parts of each other")
-        if any(block.max(initial=0) >= groups.shape[1] for block in blocks(arrays["clusters"])):
+        check_tree(arrays)
+        n_clusters = arrays["groups"].shape[1]
+        if any(block.max(initial=0) >= n_clusters for block in blocks(arrays["clusters"])):
             raise InvalidArray("clusters", "has clusters beyond its own")
-        n_clusters = int(groups[:, -1].sum() + len(groups)) if groups.size else 0
-        check_text("members", arrays["members"])
-        if len(texts_of(arrays["members"])) != n_clusters:
-            raise InvalidArray("members", "has not one line for each cluster")
         try:
             About(**json.loads(str(arrays["about"].data, "utf8")))
         except (ValueError, TypeError):
             raise InvalidArray("about", "is no description of a table") from None
         if "rows" in arrays:
             pieces.check(arrays)
-            if len(arrays["centroids"]) != n_clusters:
-                raise InvalidArray("centroids", "has not one row for each cluster")
 
     @classmethod
     def restore(cls, arrays: Mapping[str, Array], settings: Any) -> WordTable:
         return cls(settings, arrays)
+
+
+def check_tree(arrays: Mapping[str, Array]) -> None:
+    """Raise `InvalidArray` unless finer clusters are parts of coarser ones, each with its lines."""
+    groups = arrays["groups"].astype(np.int64)
+    steps = np.diff(groups, axis=1)
+    is_tree = 1 <= len(groups) <= MOST_SIZES and groups.shape[1] > 0 and (
+        (groups[:, 0] == 0).all() and ((steps == 0) | (steps == 1)).all()
+        and (steps[:-1] <= steps[1:]).all() and (steps[-1] == 1).all()
+    )  # fmt: skip
+    if not is_tree:
+        raise InvalidArray("groups", "has clusters that are not parts of each other")
+    n_clusters = int(groups[:, -1].sum() + len(groups))
+    check_text("members", arrays["members"])
+    if len(texts_of(arrays["members"])) != n_clusters:
+        raise InvalidArray("members", "has not one line for each cluster")
+    if "centroids" in arrays and len(arrays["centroids"]) != n_clusters:
+        raise InvalidArray("centroids", "has not one row for each cluster")
+
+
+@lru_cache(2)
+def _grown(of: WordPieces, words: tuple[str, ...], sizes: tuple[int, ...]) -> Arrays:
+    """`clusters_of_vectors`, kept for the next component of a pipeline."""
+    return clusters_of_vectors(words, of.vectors(words), sizes, 0)[0]
+
+
+def clusters_of_vectors(
+    words: Sequence[str], vectors: Reals2d, sizes: Sequence[int], seed: int
+) -> tuple[Arrays, Ints1d]:
+    """The arrays `groups`, `members`, `mean` and `centroids`, and the finest cluster of each word.
+
+    vectors: `[V, D]` of words, most frequent first; a word without one is in no cluster, -1. sizes:
+    numbers of clusters at most, coarsest first.
+    """
+    points = directions(vectors)
+    has_vector = points.any(axis=1)
+    mean = points[has_vector][:MOST_CLUSTERED].mean(axis=0)
+    points = directions_from(mean, points)
+    tree = ClusterTree.grow(points[has_vector][:MOST_CLUSTERED], sizes, seed)
+    groups, clusters = tree.groups(), tree.clusters(points)
+    clusters[~has_vector] = -1
+    frequent = frequent_members(words, clusters.tolist(), groups)
+    arrays: Arrays = {
+        "groups": groups.astype(np.uint16),
+        "members": bytes_of(["\t".join(each) for each in frequent]),
+        "mean": mean.astype(np.float32),
+        "centroids": centroid_bytes(tree),
+    }
+    return arrays, clusters
 
 
 def too_few(name: str, share: float) -> str:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from ...numeric.k_means import ClusterTree, directions, directions_from
 from ...systems.words.pieces import WordPieces
-from ...systems.words.table import About, WordTable, centroid_bytes, frequent_members
-from ...types import Floats2d, Reals2d
+from ...systems.words.table import About, WordTable, clusters_of_vectors
+from ...types import Reals2d
 
 SIZES = (64, 256, 1024, 4096)
 """Numbers of clusters, coarsest first."""
-_MOST_CLUSTERED = 100_000
-"""Words that clusters are made of, the most frequent ones; others get the nearest."""
-_AT_ONCE = 1 << 14
 
 
 def table_of_vectors(
@@ -26,10 +20,10 @@ def table_of_vectors(
     seed: int = 0,
 ) -> WordTable:
     """The table of words with vectors, `[V, D]`, most frequent first."""
-    mean, tree = _grown(vectors, sizes, seed)
-    clusters = np.concatenate([tree.clusters(part) for part in _points(mean, vectors)])
-    frequent = frequent_members(words, clusters.tolist(), tree.groups())
-    return WordTable.of(words, clusters, tree.groups(), frequent, about)
+    arrays, clusters = clusters_of_vectors(words, vectors, sizes, seed)
+    (known,) = (clusters >= 0).nonzero()
+    of_tree = {name: arrays[name] for name in ("groups", "members")}
+    return WordTable.of([words[i] for i in known.tolist()], clusters[known], about, of_tree)
 
 
 def table_of_pieces(
@@ -49,25 +43,5 @@ def table_of_pieces(
     n_listed = 0 if listed is None else len(listed)
     if listed is not None:
         vectors[:n_listed] = listed
-    mean, tree = _grown(vectors, sizes, seed)
-    # As the table will have them: rounded.
-    of_pieces = {
-        **pieces.arrays(), "mean": mean.astype(np.float32), "centroids": centroid_bytes(tree),
-    }  # fmt: skip
-    clusters = np.concatenate([tree.clusters(part) for part in _points(mean, vectors)])
-    groups, frequent = tree.groups(), frequent_members(words, clusters.tolist(), tree.groups())
-    return WordTable.of(words[:n_listed], clusters[:n_listed], groups, frequent, about, of_pieces)
-
-
-def _grown(vectors: Reals2d, sizes: Sequence[int], seed: int) -> tuple[Floats2d, ClusterTree]:
-    """The mean direction of vectors, and the clusters of their directions from it."""
-    seen = directions(vectors[:_MOST_CLUSTERED])
-    seen = seen[seen.any(axis=1)]
-    mean = seen.mean(axis=0)
-    return mean, ClusterTree.grow(directions_from(mean, seen), sizes, seed)
-
-
-def _points(mean: Floats2d, vectors: Reals2d) -> list[Floats2d]:
-    """Directions of vectors from the mean, some thousands at a time."""
-    begins = range(0, len(vectors), _AT_ONCE)
-    return [directions_from(mean, directions(vectors[b : b + _AT_ONCE])) for b in begins]
+    arrays, clusters = clusters_of_vectors(words, vectors, sizes, seed)
+    return WordTable.of(words[:n_listed], clusters[:n_listed], about, {**arrays, **pieces.arrays()})

@@ -11,7 +11,6 @@ from ...cli.options import (
     OtherDev,
     OtherTrain,
     Processes,
-    Vectors,
     argument,
     option,
     refuse_existing,
@@ -56,14 +55,16 @@ def init_command(
         bool | None, option("The corpus has a few hundred sentences, or more", "--small/--large")
     ] = None,
     labels: Labels = "",
-    clusters: Annotated[
+    words: Annotated[
         list[Path] | None,
         option(
-            "File of word clusters to look at, as 'spacy cascade words cluster' makes them; can be "
-            "given several times",
+            "Table of words to look at, besides what the package knows of the language: a file of "
+            "'spacy cascade words make', or a list of clusters; can be given several times",
         ),
     ] = None,
-    vectors: Vectors = None,
+    no_words: Annotated[
+        bool, option("Leave out what the package knows of the words of the language", "--no-words")
+    ] = False,
     trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
     folds: Folds = 3,
     processes: Processes = 0,
@@ -80,7 +81,8 @@ def init_command(
 
     With --train, the command looks at the corpus and chooses the settings for it. The comments in
     the config say what it saw, and why it chose so. Options that are given win. The language is
-    that of the corpus if its words tell, else en. All components look at --vectors and --clusters.
+    that of the corpus if its words tell, else en. All components look at the tables of words:
+    those of the package, which has some for English, and those of --words.
 
     With --auto, it also trains with these settings, tries the changes that are most likely to
     gain on this corpus, and leaves the best pipeline in OUTPUT/model-best. Ctrl-C keeps the best
@@ -92,19 +94,19 @@ def init_command(
     """
     from ..recipes import config_text, make_config
     from ..recipes.describing import describe, heading, suggested_text, train_command
-    from ..recipes.suggesting import look_at, named_clusters, suggest
+    from ..recipes.suggesting import look_at, named_tables, suggest
     from .auto import Budget, search_config
     from .questions import ask
 
     given: dict[str, Any] = {
         "train": train, "dev": dev, "lang": lang, "domain": domain, "recipe": recipe, "tags": tags,
-        "small": small, "labels": split_labels(labels) or None, "vectors": vectors,
+        "small": small, "labels": split_labels(labels) or None,
     }  # fmt: skip
-    if clusters:
-        given["clusters"] = named_clusters(clusters)
+    given |= {"words": named_tables(words)} if words else {}
+    given |= {"no_words": True} if no_words else {}
     given = {name: value for name, value in given.items() if value is not None}
     _check(output, train, dev, auto, force)
-    profile = None if train is None else look_at(train, dev, lang, given.get("clusters"))
+    profile = None if train is None else look_at(train, dev, given)
     if not given and _is_terminal():
         profile, given = ask()
     if profile is None:

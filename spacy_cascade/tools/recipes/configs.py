@@ -16,6 +16,7 @@ from spacy.util import load_model_from_config
 from thinc.api import Config
 
 from ...errors import ConfigError
+from ...features.template_sets import INCLUDED_WORDS
 from ...pipeline.readers import NAME, SENTENCES, TAGS
 from ...types import Json
 from ..tokenizers.languages import is_usable
@@ -46,8 +47,8 @@ class Choices:
     lang: spaCy's code of the language. domain: which tokenizer. tags: whether parts of speech are
     looked at. sentences: whether components see the sentence starts of the corpus. small: whether
     the corpus has a few hundred sentences. labels: the types; those of the corpus where there are
-    none. train, dev: corpora. clusters: files of word clusters by name.
-    vectors: a pipeline, or another folder or package, whose word vectors are looked at.
+    none. train, dev: corpora. words: tables of words by name. no_words:
+    leave out those that the package has of the language.
     """
 
     lang: str = "en"
@@ -59,8 +60,14 @@ class Choices:
     labels: tuple[str, ...] = ()
     train: Path | None = None
     dev: Path | None = None
-    clusters: Mapping[str, str] = field(default_factory=dict)
-    vectors: str | None = None
+    words: Mapping[str, Json] = field(default_factory=dict)
+    no_words: bool = False
+
+    @property
+    def tables(self) -> dict[str, Json]:
+        """The tables of words that components look at, for `words` of template sets."""
+        included = {} if self.no_words else INCLUDED_WORDS.get(self.lang, {})
+        return {**included, **self.words}
 
 
 Section = dict[str, Any]
@@ -151,8 +158,6 @@ _TRAINING: Mapping[Recipe, Section] = {
     Recipe.crf: {**_WHOLE, "max_steps": 9},
 }
 
-_VECTOR_BITS = 10
-"""There are two to the power of it clusters of word vectors."""
 _SCORES = {
     "ents_f": 1.0,
     "ents_p": 0.0,
@@ -177,18 +182,14 @@ def make_config(choices: Choices) -> Config:
     if choices.tags:
         filled[first]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
     for component in filled.values():
-        templates = component["model"]["templates"]
-        if choices.clusters:
-            templates["clusters"] = dict(choices.clusters)
-        if choices.vectors is not None:
-            templates["vectors"] = {"words": _VECTOR_BITS}
+        if choices.tables:
+            component["model"]["templates"]["words"] = choices.tables
     if choices.small:
         for component in filled.values():
             component["model"]["min_count"] = 1
     if choices.labels:
         for component in filled.values():
             component["gold_labels"] = sorted(set(choices.labels))
-    config["initialize"]["vectors"] = choices.vectors
     return config
 
 

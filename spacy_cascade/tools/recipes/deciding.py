@@ -14,7 +14,7 @@ from .configs import Recipe
 from .profile import Profile
 from .settings import get_setting, names_like
 
-SECTIONS = {"lang": "nlp", "model": "components", "sentences": "corpora"}
+SECTIONS = {"lang": "nlp", "model": "components", "words": "components", "sentences": "corpora"}
 """Where a comment stands on what is decided before there is a config."""
 
 

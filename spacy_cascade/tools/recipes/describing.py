@@ -78,11 +78,11 @@ def _lines(lines: Sequence[str]) -> str:
 _MOST_TYPES = 12
 """Types that are listed."""
 _FEW = 0.7
-"""Of clusters from text of the same language, about nine tenths of the words are in one."""
+"""A table of the same language knows about nine tenths of the words."""
 
 
 def describe(profile: Profile) -> list[str]:
-    """Paragraphs: size, entities, tokens, clusters, the corpus to score on."""
+    """Paragraphs: size, entities, tokens, tables of words, the corpus to score on."""
     found = [_size(profile), _entities(profile), _tokens(profile)]
     if profile.language.to_install:
         found.append(how_to_install(profile.language.to_install))
@@ -90,9 +90,9 @@ def describe(profile: Profile) -> list[str]:
         found.append(lost_text(profile.lost))
     found += profile.contradictions
     found += [
-        f"{share:.0%} of the words are in the clusters '{name}'."
-        + (" They seem to be of another language or kind of token." if share < _FEW else "")
-        for name, share in profile.clusters.items()
+        f"The table of words '{name}' knows {share:.0%} of the words."
+        + (" It seems to be of another language or kind of token." if share < _FEW else "")
+        for name, share in profile.covered.items()
     ]
     return found if profile.dev is None else [*found, _dev(profile, profile.dev)]
 

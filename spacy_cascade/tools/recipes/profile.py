@@ -15,7 +15,7 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc
 
 from ...caching import cached_property
-from ...systems.words.clusters import WordClusters
+from ...systems.words.table import WordTable
 from ...types import Bools1d, Keys1d, Pointers1d
 from ..formats.contradictions import find_contradictions, pieces_of
 from ..tokenizers.choosing import TokenizerMeasure
@@ -146,21 +146,21 @@ class Held:
 class Profile:
     """What is seen in a training corpus.
 
-    empty: Docs without tokens. sentences: None if no Doc has sentence starts. pieces: the number
-    of sentences of nearly all Docs, if it is above 1: then they are pieces of a text, not
-    documents. unannotated: tokens without entity annotation. labels: entities of each type.
-    spacing_known: share of Docs whose spacing is known. hyphens_split, slashes_split: of the
-    hyphens or slashes between letters or digits the share that are tokens of their own; None
-    where there are none. mean_length, length_95, longest: of entities, in tokens. language: by
-    its stop words. lower, upper: shares of the words with letters that have no upper-case or no
-    lower-case letter. capitalized: share of the entities that begin with an upper-case letter.
-    recurring: share of the entities whose words are an entity of the same Doc again;
-    recurring_elsewhere: of the next Doc. dev: None if there is none. tokenizers: how they agree
-    with the corpus, the best one first; none where no spacing is known. clusters: of each file of
-    word clusters the share of the words of the corpus that are in one. bracketed: of 1,000 words,
-    those that are in brackets by themselves, short and with a capital: most explain abbreviations.
-    lost: spans of the annotation that are no entities of the corpus, by the reason.
-    contradictions: sentences on annotation of both corpora that contradicts itself.
+    empty: Docs without tokens. sentences: None if no Doc has sentence starts. pieces: the number of
+    sentences of nearly all Docs, if it is above 1: then they are pieces of a text, not documents.
+    unannotated: tokens without entity annotation. labels: entities of each type. spacing_known:
+    share of Docs whose spacing is known. hyphens_split, slashes_split: of the hyphens or slashes
+    between letters or digits the share that are tokens of their own; None where there are none.
+    mean_length, length_95, longest: of entities, in tokens. language: by its stop words. lower,
+    upper: shares of the words with letters that have no upper-case or no lower-case letter.
+    capitalized: share of the entities that begin with an upper-case letter. recurring: share of the
+    entities whose words are an entity of the same Doc again; recurring_elsewhere: of the next Doc.
+    dev: None if there is none. tokenizers: how they agree with the corpus, the best one first; none
+    where no spacing is known. covered: of each table of words the share of the words of the corpus
+    that it knows. bracketed: of 1,000 words, those that are in brackets by themselves, short and
+    with a capital: most explain abbreviations. lost: spans of the annotation that are no entities
+    of the corpus, by the reason. contradictions: sentences on annotation of both corpora that
+    contradicts itself.
     """
 
     documents: int
@@ -185,7 +185,7 @@ class Profile:
     recurring_elsewhere: float
     dev: Held | None
     tokenizers: Sequence[TokenizerMeasure] = field(default=())
-    clusters: Mapping[str, float] = field(default_factory=dict)
+    covered: Mapping[str, float] = field(default_factory=dict)
     bracketed: float = 0.0
     lost: Counter[str] = field(default_factory=Counter)
     contradictions: Sequence[str] = field(default=())
@@ -204,11 +204,7 @@ class Profile:
         return None if self.sentences is None else self.sentences / max(1, self.documents)
 
 
-def measure_profile(
-    train: Sequence[Doc],
-    dev: Sequence[Doc] | None = None,
-    clusters: Mapping[str, WordClusters] | None = None,
-) -> Profile:
+def measure_profile(train: Sequence[Doc], dev: Sequence[Doc] | None = None) -> Profile:
     """What is seen in Docs, which all have one vocabulary; half a million words take a second."""
     table = TokenTable.of(train)
     words, numbers = table.vocabulary
@@ -240,16 +236,18 @@ def measure_profile(
         recurring=_recurring(table),
         recurring_elsewhere=_recurring_elsewhere(table),
         dev=None if dev is None else _held(table, TokenTable.of(dev)),
-        clusters={
-            name: _share((known.word_codes(words) > 0)[numbers])
-            for name, known in (clusters or {}).items()
-        },
         bracketed=1000 * _bracketed(table) / max(1, len(table.words)),
         lost=count_lost(train),
         contradictions=find_contradictions(
             chain(pieces_of(train, "train"), pieces_of(dev or [], "dev"))
         ),
     )
+
+
+def shares_covered(docs: Sequence[Doc], tables: Mapping[str, WordTable]) -> dict[str, float]:
+    """Of each table of words the share of the tokens of Docs whose word it knows."""
+    words, numbers = TokenTable.of(docs).vocabulary
+    return {name: _share((table.word_codes(words) > 0)[numbers]) for name, table in tables.items()}
 
 
 def _held(train: TokenTable, dev: TokenTable) -> Held:

@@ -171,6 +171,11 @@ def without(word: str) -> Callable[[Any], Json]:
     return change
 
 
+def _without_words(section: Any) -> Json:
+    """The present template set without tables of words."""
+    return {**section, "words": {}} if section.get("words") else section
+
+
 def _one_phase(section: Any) -> Json:
     """The segmenter of a cascade as a recogniser of its own."""
     return {
@@ -204,6 +209,12 @@ VARIANTS = [
         change={f"components.{_CLASSIFIER}.model.templates.extra": with_more("lower@sentence")},
         because="what a text is about can tell the types apart",
         models=("memb", "semi", "memm", "ocr"),
+    ),
+    Variant(
+        "no tables of words",
+        where=lambda p: len(p.covered) > 0,
+        change={"templates": _without_words},
+        because="what others' texts say of words can mislead where theirs are different",
     ),
     Variant(
         "a wider prior",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from thinc.api import Config
 
 from ...errors import ConfigError, CorpusError
 from ...pipeline.readers import read_docs
-from ...systems.words.clusters import WordClusters
+from ...systems.words.sources import read_tables
 from ...types import Json
 from ..tokenizers.choosing import best_tokenizer
 from .configs import TOKENIZERS, Choices, Recipe, check_language, make_config, with_filled
 from .deciding import Decision, Rules, comments_on, decide, settings_of
-from .profile import Profile, measure_profile
+from .profile import Profile, measure_profile, shares_covered
 from .rules import BY_CORPUS
+
+_ENDINGS = re.compile(r"(\.(gz|words|txt|tsv))+$")
+_WORDS = "what the package knows of the words of the language gains on nearly all corpora measured"
 
 
 @dataclass(frozen=True)
@@ -40,30 +44,34 @@ class Suggestion:
 def look_at(
     train: Path,
     dev: Path | None,
-    lang: str | None = None,
-    clusters: Mapping[str, str] | None = None,
+    given: Mapping[str, Any] | None = None,
 ) -> Profile:
     """What is seen in corpora.
 
-    lang: of the tokenizers that are measured; None for the one that is seen, or else English.
-    clusters: files of word clusters by name. Raises `CorpusError` where a corpus cannot be used,
-    `ConfigError` where spaCy does not know the language, and `TemplateError` for clusters that
-    cannot be read.
+    given: fields of `Choices` that the user has stated; without a language, it is the one that is
+    seen, or else English. Raises `CorpusError` where a corpus cannot be used, `ConfigError` where
+    spaCy does not know the language, and `TemplateError` for a table that cannot be read.
     """
     vocab = Vocab()
     docs = [None if path is None else read_docs(path, vocab) for path in (train, dev)]
-    known = {name: WordClusters.read(name, path) for name, path in (clusters or {}).items()}
-    profile = measure_profile(docs[0] or [], docs[1], known)
+    profile = measure_profile(docs[0] or [], docs[1])
     for path, held in ((train, profile), (dev, profile.dev)):
         if held is not None and not held.entities:
             raise CorpusError(
                 f"{path} has no entities in doc.ents, so there is nothing to "
                 f"{'learn' if held is profile else 'score on'}. Give Docs with entities."
             )
+    known = dict(given or {})
+    lang = known.pop("lang", None)
     if lang is None:
         lang = profile.language.code if profile.language.is_sure else Choices.lang
     check_language(lang)
-    return replace(profile, tokenizers=best_tokenizer(docs[0] or [], lang))
+    tables = read_tables(Choices(**known, lang=lang).tables)
+    return replace(
+        profile,
+        tokenizers=best_tokenizer(docs[0] or [], lang),
+        covered=shares_covered(docs[0] or [], tables),
+    )
 
 
 def suggest(profile: Profile, given: Mapping[str, Any], rules: Rules = BY_CORPUS) -> Suggestion:
@@ -82,6 +90,10 @@ def suggest(profile: Profile, given: Mapping[str, Any], rules: Rules = BY_CORPUS
         sentences=bool(chosen.get("sentences", Choices.sentences)),
         small=False,
     )
+    if choices.tables:
+        reason = "as the command line says" if choices.words else _WORDS
+        names = ", ".join(choices.tables)
+        decisions.append(Decision("words", names, reason, bool(choices.words)))
     config = make_config(choices)
     settings = settings_of(config, rules, decisions)
     comments = comments_on(rules, decisions, settings)
@@ -89,19 +101,16 @@ def suggest(profile: Profile, given: Mapping[str, Any], rules: Rules = BY_CORPUS
     return Suggestion(with_filled(config, together), choices, decisions, comments)
 
 
-def named_clusters(paths: Iterable[Path]) -> dict[str, str]:
-    """Files of word clusters by their names without endings, as templates can have them.
+def named_tables(paths: Iterable[Path]) -> dict[str, Json]:
+    """Tables of words by the names of their files, as templates can have them.
 
-    Raises `ConfigError` where two have the same name.
+    Files of the same name are told apart by numbers.
     """
-    found: dict[str, str] = {}
+    found: dict[str, Json] = {}
     for path in paths:
-        name = re.sub(r"[^\w-]", "_", path.name.partition(".")[0])
-        if name in found:
-            raise ConfigError(
-                f"Both {found[name]} and {path} would be called '{name}' in templates. Rename one."
-            )
-        found[name] = str(path)
+        stem = re.sub(r"[^\w-]", "_", _ENDINGS.sub("", path.name))
+        names = (stem if i == 1 else f"{stem}_{i}" for i in count(1))
+        found[next(name for name in names if name not in found)] = str(path)
     return found
 
 

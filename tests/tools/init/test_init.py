@@ -91,28 +91,25 @@ def test_the_variant_of_one_phase_types_its_spans() -> None:
 
 
 def test_what_each_option_changes(tmp_path: Path) -> None:
-    """All components look at vectors and clusters; the segmenter looks at tags."""
+    """All components look at tables of words; the segmenter looks at tags."""
     path = tmp_path / "x.cfg"
     run(
         path, "--domain", "general", "--lang", "de", "--small", "--labels", "protein, DNA",
-        "--tags", "--vectors", "folder/of/vectors", "--clusters", "words.txt.gz",
+        "--tags", "--words", "words.txt.gz", "--words", "more.words",
     )  # fmt: skip
     found, plain = settings(load_config(path)), shipped("memb.cfg")
-    expected = {
-        "nlp.tokenizer.@tokenizers": "spacy.Tokenizer.v1", "nlp.lang": "de",
-        "initialize.vectors": "folder/of/vectors",
-    }  # fmt: skip
+    expected = {"nlp.tokenizer.@tokenizers": "spacy.Tokenizer.v1", "nlp.lang": "de"}
     for pipe in PIPES:
         of_pipe = {
             "model.min_count": 1, "gold_labels": ["DNA", "protein"],
-            "model.templates.vectors.words": 10, "model.templates.clusters.words": "words.txt.gz",
+            "model.templates.words.words": "words.txt.gz",
+            "model.templates.words.more": "more.words",
         }  # fmt: skip
         expected |= {f"components.{pipe}.{name}": value for name, value in of_pipe.items()}
     extra = "components.cascade_segmenter.model.templates.extra"
     others = {name for name in changed(found, plain) if not name.startswith("corpora.")}
     # The empty section of the shipped config has a setting now.
-    others -= {f"components.{pipe}.model.templates.{n}" for pipe in PIPES
-               for n in ("clusters", "vectors")}  # fmt: skip
+    others -= {f"components.{pipe}.model.templates.words" for pipe in PIPES}
     assert {name: found[name] for name in others - {extra}} == expected
     assert any(template.startswith("tag@") for template in found[extra])
     assert found["corpora.train.gold_inputs"] == found["corpora.dev.gold_inputs"] == ["tags"]

@@ -11,12 +11,11 @@ from spacy.vocab import Vocab
 
 from made_corpora import named_docs, write_docs
 from spacy_cascade import ConfigError, CorpusError
-from spacy_cascade.systems.words.paths import ClusteredWord, write_paths
 from spacy_cascade.tools.recipes import Choices, Domain, Recipe, config_text, make_config
 from spacy_cascade.tools.recipes.deciding import Rule, Rules
 from spacy_cascade.tools.recipes.describing import describe
 from spacy_cascade.tools.recipes.profile import Profile, measure_profile
-from spacy_cascade.tools.recipes.suggesting import Suggestion, look_at, named_clusters, suggest
+from spacy_cascade.tools.recipes.suggesting import Suggestion, look_at, named_tables, suggest
 
 PATHS = {"train": Path("a.spacy"), "dev": Path("b.spacy")}
 
@@ -142,31 +141,42 @@ def test_mixed_corpora_get_a_stated_choice() -> None:
     assert "only 33% of the hyphens" in found["tokenizer"].reason
 
 
-def write_clusters(folder: Path, words: str) -> str:
+def write_list(folder: Path, words: str) -> Path:
     path = folder / "my news.txt"
-    write_paths(path, [ClusteredWord("01", word, 2) for word in words.split()])
-    return str(path)
+    path.write_text("".join(f"01\t{word}\t2\n" for word in words.split()), "utf8")
+    return path
 
 
-def test_clusters_are_looked_at_by_all_components(tmp_path: Path) -> None:
+def test_tables_of_words_are_looked_at_by_all_components(tmp_path: Path) -> None:
+    """Besides those of the language."""
     train = write_docs(tmp_path / "train.spacy", named_docs(Vocab(), 6))
-    found = named_clusters([Path(write_clusters(tmp_path, "the visited"))])
-    assert list(found) == ["my_news"]
-    profile = look_at(train, None, clusters=found)
-    assert 0 < profile.clusters["my_news"] < 1
+    given = {"words": named_tables([write_list(tmp_path, "the visited")]), "lang": "en"}
+    assert list(given["words"]) == ["my_news"]
+    profile = look_at(train, None, given)
+    assert 0 < profile.covered["my_news"] < 1
     text = " ".join(describe(profile))
-    assert f"{profile.clusters['my_news']:.0%} of the words are in the clusters 'my_news'" in text
-    components = suggest(profile, {"clusters": found}).config["components"]
-    for component in components.values():
-        assert component["model"]["templates"]["clusters"] == found
+    assert f"'my_news' knows {profile.covered['my_news']:.0%} of the words" in text
+    for named, names in (({}, ["english", "my_news"]), ({"no_words": True}, ["my_news"])):
+        suggestion = suggest(profile, {**given, **named})
+        for component in suggestion.config["components"].values():
+            assert list(component["model"]["templates"]["words"]) == names
+        assert any("words = " in text for text in suggestion.comments["components"])
 
 
-def test_clusters_of_another_language_are_named(tmp_path: Path) -> None:
+def test_tables_of_the_language(tmp_path: Path) -> None:
     train = write_docs(tmp_path / "train.spacy", named_docs(Vocab(), 6))
-    profile = look_at(train, None, clusters={"x": write_clusters(tmp_path, "xyz")})
-    assert "They seem to be of another language" in " ".join(describe(profile))
+    for given, n_tables in (({}, 2), ({"no_words": True}, 0), ({"lang": "de"}, 0)):
+        assert len(look_at(train, None, given).covered) == n_tables
 
 
-def test_two_files_of_clusters_with_one_name(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="would be called 'news' in templates"):
-        named_clusters([tmp_path / "news.txt", tmp_path / "news.txt.gz"])
+def test_a_table_of_another_language_is_named(tmp_path: Path) -> None:
+    train = write_docs(tmp_path / "train.spacy", named_docs(Vocab(), 6))
+    profile = look_at(train, None, {"words": {"x": str(write_list(tmp_path, "xyz"))}})
+    assert "It seems to be of another language" in " ".join(describe(profile))
+
+
+def test_files_whose_names_begin_alike_are_told_apart() -> None:
+    names = ["g50.100.gz", "g50.1000.gz", "news.words", "news.txt.gz", "a b.txt"]
+    assert list(named_tables(map(Path, names))) == [
+        "g50_100", "g50_1000", "news", "news_2", "a_b",
+    ]  # fmt: skip

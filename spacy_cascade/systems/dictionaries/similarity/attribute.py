@@ -100,5 +100,5 @@ def _specs(name: str, dictionary: str, options: Options) -> list[ResourceSpec]:
         return [ResourceSpec(TrainingTerms, name, TRAINING)]
     return [
         ResourceSpec(SimilarTerms, name, key, list_from(options.lexicons[key]))
-        for key in chosen(dictionary, "lexicon", "lexicons", options.lexicons)
+        for key in chosen(dictionary, "lexicon", options.lexicons)
     ]

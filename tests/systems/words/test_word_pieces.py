@@ -1,0 +1,80 @@
+"""Words cut into pieces, against a slow twin; their vectors and clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from spacy_cascade.systems.words.pieces import WordPieces
+from spacy_cascade.systems.words.table import About, WordTable
+from spacy_cascade.tools.clustering.tables import table_of_pieces
+
+PIECES = [" a", " ab", " abc", "a", "b", "bc", "c", " c", " -", " é", "é"]
+VECTORS = np.random.default_rng(0).normal(size=(len(PIECES), 8)).astype(np.float32)
+
+
+def slow_pieces(word: str) -> list[str]:
+    """The longest piece that fits, again and again."""
+    cut: list[str] = []
+    for run in word.replace("-", " - ").split():
+        rest = f" {run}"
+        while rest.strip():
+            fitting = [piece for piece in PIECES if rest.startswith(piece)]
+            if not fitting:
+                break
+            cut.append(max(fitting, key=len))
+            rest = rest[len(cut[-1]) :]
+    return cut
+
+
+@given(st.lists(st.text("abc-x", max_size=6)))
+def test_a_vector_is_the_mean_of_the_longest_pieces(words: list[str]) -> None:
+    found = WordPieces.of(PIECES, VECTORS, is_lower=False).vectors(words)
+    for word, vector in zip(words, found, strict=True):
+        rows = [VECTORS[PIECES.index(piece)] for piece in slow_pieces(word)]
+        # A number is rounded to a 127th of the largest one of its piece.
+        wanted = np.mean(rows, axis=0) if rows else np.zeros(8)
+        assert vector == pytest.approx(wanted, abs=float(np.abs(VECTORS).max()) / 250)
+
+
+def test_case_and_accents() -> None:
+    lower = WordPieces.of([" abc"], VECTORS[:1], is_lower=True)
+    assert lower.vectors(["ABC", "Äbc", "abc"]).any(axis=1).all()
+    cased = WordPieces.of([" abc", " é"], VECTORS[:2], is_lower=False)
+    assert cased.vectors(["ABC", "é", ""]).any(axis=1).tolist() == [False, True, False]
+
+
+@pytest.fixture(scope="module")
+def table() -> WordTable:
+    words = ["a", "ab", "abc", "c", "ac", "acc", "abcb", "aa", "abb", "cc", "ca", "cab"]
+    pieces = WordPieces.of(PIECES, VECTORS, is_lower=False)
+    better = -pieces.vectors(words[:2])
+    return table_of_pieces(pieces, words, About("mine"), sizes=(2, 4), listed=better)
+
+
+def test_every_word_has_the_nearest_cluster_in_the_nearest_one(table: WordTable) -> None:
+    """By SciPy, of the rounded directions that are saved."""
+    arrays = table.arrays()
+    coarse, fine = np.split(arrays["centroids"].astype(float) - 128, [2])
+    words = ["abcabc", "cb", "acb", "c", "abc"]
+    points = WordPieces.of(PIECES, VECTORS, is_lower=False).vectors(words)
+    points = points / np.linalg.norm(points, axis=1, keepdims=True) - arrays["mean"]
+    first = cdist(points, coarse, "cosine").argmin(axis=1)
+    outside = arrays["groups"][0][None, :] != first[:, None]
+    wanted = np.where(outside, np.inf, cdist(points, fine, "cosine")).argmin(axis=1)
+    assert table.clusters_of(words).tolist() == wanted.tolist()
+
+
+def test_a_listed_word_has_the_cluster_of_its_own_vector(table: WordTable) -> None:
+    """Not that of its pieces, whose vector is the opposite one here."""
+    assert len(table.arrays()["keys"]) == 2
+    listed = table.clusters_of(["ab"])
+    arrays = {**table.arrays(), "keys": np.zeros(0, np.uint64), "clusters": np.zeros(0, np.uint16)}
+    assert WordTable(None, arrays).clusters_of(["ab"]).tolist() != listed.tolist()
+
+
+def test_a_word_without_a_known_piece_has_no_cluster(table: WordTable) -> None:
+    assert table.word_codes(["xyz", "", "日本"]).tolist() == [0, 0, 0]

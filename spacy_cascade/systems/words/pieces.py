@@ -55,10 +55,6 @@ class WordPieces:
         """Numbers in a vector."""
         return int(self._arrays["rows"].shape[1])
 
-    def whole_words(self) -> list[str]:
-        """The pieces that are words by themselves, in their order."""
-        return [piece[1:] for piece in self._number if piece.startswith(" ")]
-
     def vectors(self, texts: Sequence[str]) -> Reals2d:
         """The vectors of words, float32 `[n, D]`; zeros for a word without a known piece."""
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)

@@ -17,7 +17,7 @@ from ...features.resources import Tokenize
 from ...features.template_sets import tables_of
 from ...numeric.arrays import Array, Arrays, Shapes
 from .files import read_table
-from .table import WordTable, check_tree
+from .table import WordTable
 
 FOLDER = Path(__file__).with_name("english")
 ENGLISH = ("glove", "pieces")
@@ -44,25 +44,15 @@ def make_english() -> dict[str, Included]:
     return {name: Included(name) for name in ENGLISH}
 
 
-_OWN = ("groups", "members", "mean", "centroids")
-"""The arrays that a model has of a table whose clusters training has made anew."""
-
-
 class IncludedTable(WordTable):
-    """A table of the package. A model has its checksum, and the clusters that training has made."""
+    """A table of the package. A model has its checksum only."""
 
     @classmethod
     def read(cls, name: str, settings: Any, tokenize: Tokenize = str.split) -> IncludedTable:
         return _included(settings)
 
-    def _own(self) -> Arrays:
-        included, arrays = _included(self.settings)._arrays, self._arrays
-        return {} if self is _included(self.settings) else {
-            name: arrays[name] for name in _OWN if name in included
-        }  # fmt: skip
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.settings, self._own())
+        return _included, (self.settings,)
 
     def __deepcopy__(self, memo: object) -> IncludedTable:
         return self
@@ -70,24 +60,18 @@ class IncludedTable(WordTable):
     # Model files
 
     def arrays(self) -> Arrays:
-        return {"checksum": _checksum(self.settings), **self._own()}
+        return {"checksum": _checksum(self.settings)}
 
     @classmethod
     def shapes(cls, arrays: Mapping[str, Array], settings: Any) -> Shapes:
-        found: Shapes = {"checksum": ((hashlib.sha256().digest_size,), "u1")}
-        if "groups" in arrays:
-            width = _included(settings)._arrays["mean"].size if "mean" in arrays else 0
-            of_tree = super().shapes({**arrays, "mean": np.zeros(width), "rows": np.zeros(0)}, None)
-            found |= {name: of_tree[name] for name in _OWN}
-        return found
+        return {"checksum": ((hashlib.sha256().digest_size,), "u1")}
 
     @classmethod
     def check(cls, arrays: Mapping[str, Array]) -> None:
-        if "groups" in arrays:
-            check_tree(arrays)
+        """Any bytes may be a checksum."""
 
     @classmethod
-    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> WordTable:
+    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> IncludedTable:
         """Raises `ModelFileError` where the package has another table than training had."""
         if arrays["checksum"].tobytes() != _checksum(settings).tobytes():
             raise ModelFileError(
@@ -95,12 +79,7 @@ class IncludedTable(WordTable):
                 "that is installed. Install the version of spacy-cascade that the meta of the "
                 "pipeline names, or train it again."
             )
-        return _restored(settings, {name: arrays[name] for name in _OWN if name in arrays})
-
-
-def _restored(source: Included, own: Arrays) -> WordTable:
-    included = _included(source)
-    return included.with_arrays(own) if own else included
+        return _included(settings)
 
 
 @cache

@@ -2,9 +2,7 @@
 
 Each word that a table knows is in one of its finest *clusters*, and these are parts of coarser
 ones. The words are listed, or have vectors by their pieces (`systems.words.pieces`), or both: then
-words that are not listed have their cluster by their pieces. Where no words are listed, training
-makes the clusters anew, of the words of its corpus and of whole words among the pieces: they are
-finer where the corpus has many words.
+words that are not listed have their cluster by their pieces.
 
 Arrays, for `V` listed words, `C` finest clusters and `S` sizes: `keys` uint64 `[V]`, hashes of the
 words; `clusters` uint16 `[V]`, the cluster of each; `groups` uint16 `[S, C]`, the cluster of each
@@ -20,10 +18,8 @@ import itertools
 import json
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,8 +37,6 @@ from .pieces import ZERO, WordPieces, bytes_of, check_text, texts_of
 
 MOST_SIZES = 4
 MOST_CLUSTERS = 1 << 16
-MOST_GROWN = 20_000
-"""Words that the clusters of a corpus are made of."""
 MOST_CLUSTERED = 100_000
 """Words that clusters are made of at most, the most frequent ones; others get the nearest."""
 MEMBERS = 3
@@ -117,33 +111,14 @@ class WordTable(Resource):
         return cls(settings, read_table(name, str(settings)).arrays())
 
     def learn_in_blocks(self, blocks: FlaggedTokens) -> WordTable:
-        """The table for a corpus; warns where it knows few of the words."""
-        counts: Counter[str] = Counter()
+        """The same table; warns where it knows few of the words of the corpus."""
+        words: set[str] = set()
         for tokens, _ in blocks():
             assert tokens.text_of is not None
-            keys, times = np.unique(tokens.words, return_counts=True)
-            counts.update(
-                dict(zip(map(tokens.text_of, keys.tolist()), times.tolist(), strict=True))
-            )
-        words = [word for word, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0]))]
-        if words and (share := self.share(words)) < _FEW:
+            words.update(map(tokens.text_of, np.unique(tokens.words).tolist()))
+        if words and (share := self.share(sorted(words))) < _FEW:
             warnings.warn(too_few(self.about.name, share), stacklevel=2)
-        if words and self._pieces is not None and not len(self._index):
-            return self.grown(words)
         return self
-
-    def grown(self, words: Sequence[str]) -> WordTable:
-        """The table with clusters of the same sizes for words, most frequent first."""
-        assert self._pieces is not None
-        own = tuple(words[:MOST_GROWN])
-        more = self._pieces.whole_words()[: MOST_GROWN - len(own)]
-        return self.with_arrays(
-            _grown(self._pieces, tuple(dict.fromkeys([*own, *more])), tuple(self.sizes))
-        )
-
-    def with_arrays(self, arrays: Mapping[str, Array]) -> WordTable:
-        """The table with some other arrays."""
-        return type(self)(self.settings, {**self._arrays, **arrays})
 
     def share(self, texts: Sequence[str]) -> float:
         """The share of words that are in a cluster."""
@@ -234,44 +209,32 @@ class WordTable(Resource):
 
     @classmethod
     def check(cls, arrays: Mapping[str, Array]) -> None:
-        check_tree(arrays)
-        n_clusters = arrays["groups"].shape[1]
-        if any(block.max(initial=0) >= n_clusters for block in blocks(arrays["clusters"])):
+        groups = arrays["groups"].astype(np.int64)
+        steps = np.diff(groups, axis=1)
+        is_tree = 1 <= len(groups) <= MOST_SIZES and groups.shape[1] > 0 and (
+            (groups[:, 0] == 0).all() and ((steps == 0) | (steps == 1)).all()
+            and (steps[:-1] <= steps[1:]).all() and (steps[-1] == 1).all()
+        )  # fmt: skip
+        if not is_tree:
+            raise InvalidArray("groups", "has clusters that are not parts of each other")
+        if any(block.max(initial=0) >= groups.shape[1] for block in blocks(arrays["clusters"])):
             raise InvalidArray("clusters", "has clusters beyond its own")
+        n_clusters = int(groups[:, -1].sum() + len(groups))
+        check_text("members", arrays["members"])
+        if len(texts_of(arrays["members"])) != n_clusters:
+            raise InvalidArray("members", "has not one line for each cluster")
         try:
             About(**json.loads(str(arrays["about"].data, "utf8")))
         except (ValueError, TypeError):
             raise InvalidArray("about", "is no description of a table") from None
         if "rows" in arrays:
             pieces.check(arrays)
+            if len(arrays["centroids"]) != n_clusters:
+                raise InvalidArray("centroids", "has not one row for each cluster")
 
     @classmethod
     def restore(cls, arrays: Mapping[str, Array], settings: Any) -> WordTable:
         return cls(settings, arrays)
-
-
-def check_tree(arrays: Mapping[str, Array]) -> None:
-    """Raise `InvalidArray` unless finer clusters are parts of coarser ones, each with its lines."""
-    groups = arrays["groups"].astype(np.int64)
-    steps = np.diff(groups, axis=1)
-    is_tree = 1 <= len(groups) <= MOST_SIZES and groups.shape[1] > 0 and (
-        (groups[:, 0] == 0).all() and ((steps == 0) | (steps == 1)).all()
-        and (steps[:-1] <= steps[1:]).all() and (steps[-1] == 1).all()
-    )  # fmt: skip
-    if not is_tree:
-        raise InvalidArray("groups", "has clusters that are not parts of each other")
-    n_clusters = int(groups[:, -1].sum() + len(groups))
-    check_text("members", arrays["members"])
-    if len(texts_of(arrays["members"])) != n_clusters:
-        raise InvalidArray("members", "has not one line for each cluster")
-    if "centroids" in arrays and len(arrays["centroids"]) != n_clusters:
-        raise InvalidArray("centroids", "has not one row for each cluster")
-
-
-@lru_cache(2)
-def _grown(of: WordPieces, words: tuple[str, ...], sizes: tuple[int, ...]) -> Arrays:
-    """`clusters_of_vectors`, kept for the next component of a pipeline."""
-    return clusters_of_vectors(words, of.vectors(words), sizes, 0)[0]
 
 
 def clusters_of_vectors(

@@ -216,12 +216,10 @@ def test_english_words_are_known(english: Language) -> None:
 
 
 @pytest.mark.parametrize("way", [through_disk, through_bytes, through_pickle])
-def test_a_saved_pipeline_has_a_checksum_and_its_own_clusters(
-    english: Language, way: Any, tmp_path: Path
-) -> None:
+def test_a_saved_pipeline_has_a_checksum(english: Language, way: Any, tmp_path: Path) -> None:
     assert annotations(way(english, tmp_path), TEXTS) == annotations(english, TEXTS)
-    assert len(english.get_pipe("cascade_segmenter").to_bytes()) < 800_000
-    assert len(pickle.dumps(deepcopy(english).get_pipe("cascade_segmenter"))) < 800_000
+    assert len(english.get_pipe("cascade_segmenter").to_bytes()) < 100_000
+    assert len(pickle.dumps(deepcopy(english).get_pipe("cascade_segmenter"))) < 100_000
 
 
 def test_another_table_than_that_of_training(

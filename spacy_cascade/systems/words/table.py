@@ -76,6 +76,7 @@ class WordTable(Resource):
         self._clusters = np.append(arrays["clusters"].astype(np.int32), np.int32(-1))
         self.groups = arrays["groups"].astype(np.int32)
         self.about = About(**json.loads(str(arrays["about"].data, "utf8")))
+        self._last: tuple[Sequence[str], Keys1d] = [], np.zeros(0, dtype=np.uint64)
         self._pieces, self._tree = None, None
         if "rows" in arrays:
             self._pieces = WordPieces(arrays, self.about.is_lower)
@@ -151,7 +152,7 @@ class WordTable(Resource):
             vectors = self._pieces.vectors([texts[i] for i in unknown.tolist()])
             has_vector = vectors.any(axis=1)
             points = directions_from(self._arrays["mean"], directions(vectors[has_vector]))
-            clusters[unknown[has_vector]] = self._tree.clusters(points)
+            clusters[unknown[has_vector]] = self._tree.clusters(points.astype(np.float32))
         return clusters
 
     def _listed(self, texts: Iterable[str]) -> Ints1d:
@@ -159,7 +160,12 @@ class WordTable(Resource):
 
     def word_codes(self, texts: Sequence[str]) -> Keys1d:
         """The number of each word's finest cluster, from 1; 0 where it is in none."""
-        return (self.clusters_of(texts) + 1).astype(np.uint64)
+        asked, codes = self._last
+        # The next component of a pipeline asks for the same words.
+        if asked != texts:
+            codes = (self.clusters_of(texts) + 1).astype(np.uint64)
+            self._last = texts, codes
+        return codes
 
     def values(self, size: int) -> Keys1d:
         """For each number of `word_codes` the cluster of a size, from 1, uint64 `[1 + C]`.

@@ -1,6 +1,7 @@
 """What explanations are made of, and scores taken apart into features."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,6 +23,19 @@ from ...pipeline.reading import read, span_units, token_units, untyped
 from ...pipeline.spans.placing import Bounds, LabelledSpan, as_array, bounds_of, in_batch
 from ...systems.semi_markov.space import named_segments
 from ...types import Floats2d, Ints1d, RealsXd
+
+_SIZE = re.compile(r"\bcluster\(([\w-]+), \d+\)")
+
+
+def _without_size(template: str) -> str:
+    """A template that looks at any size of the clusters of its table."""
+    return _SIZE.sub(r"cluster(\1)", template)
+
+
+def _family(attribute: str) -> str:
+    """An attribute without its argument, but with the table of words that it looks at."""
+    name = attribute.partition("(")[0]
+    return attribute if name == "cluster" else name
 
 
 @dataclass(frozen=True)
@@ -47,8 +61,8 @@ class Contribution:
     @property
     def family(self) -> str:
         """What its template looks at, wherever that stands: `suffix` for `suffix(3)@-1`."""
-        parts = (self.template or self.name).split(" & ")
-        return " & ".join(part.partition("@")[0].partition("(")[0] for part in parts)
+        parts = _without_size(self.template or self.name).split(" & ")
+        return " & ".join(_family(part.partition("@")[0]) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -84,8 +98,11 @@ class Explanation:
         return self.score - self.runner_up_score
 
     def strongest(self, n: int) -> list[Contribution]:
-        """The n that push most, either way, and a last one with the sum of the others."""
-        listed, others = list(self.contributions[:n]), self.contributions[n:]
+        """The n that push most, either way, and a last one with the sum of the others.
+
+        The clusters of a word in one table are one, whatever their size.
+        """
+        listed, others = list(self._together[:n]), self._together[n:]
         if others:
             listed.append(_sum_of(others, f"{len(others)} others"))
         return listed
@@ -93,10 +110,20 @@ class Explanation:
     def families(self, n: int) -> list[tuple[int, Contribution]]:
         """The others than the n strongest by family: how many, and their sum, most push first."""
         families: dict[str, list[Contribution]] = {}
-        for c in self.contributions[n:]:
+        for c in self._together[n:]:
             families.setdefault(c.family, []).append(c)
         sums = [(len(of_one), _sum_of(of_one, name)) for name, of_one in families.items()]
         return sorted(sums, key=lambda pair: -abs(pair[1].push))
+
+    @cached_property
+    def _together(self) -> tuple[Contribution, ...]:
+        """The contributions, with the sum of those that only differ in the size of a cluster."""
+        alike: dict[object, list[Contribution]] = {}
+        for number, c in enumerate(self.contributions):
+            template = _without_size(c.template)
+            key = (template, c.token) if template != c.template else number
+            alike.setdefault(key, []).append(c)
+        return by_push([each[0] if len(each) == 1 else _of_sizes(each) for each in alike.values()])
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -140,6 +167,13 @@ class EntityExplanation:
 def _sum_of(contributions: Sequence[Contribution], name: str) -> Contribution:
     weight = math.fsum(c.weight for c in contributions)
     return Contribution(name, None, weight, math.fsum(c.runner_up for c in contributions))
+
+
+def _of_sizes(contributions: Sequence[Contribution]) -> Contribution:
+    """What the clusters of a word in one table add together, under the name of the strongest."""
+    first, name = contributions[0], _without_size(contributions[0].name)
+    template = _without_size(first.template)
+    return replace(_sum_of(contributions, name), token=first.token, template=template)
 
 
 def of_features(

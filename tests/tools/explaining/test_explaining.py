@@ -252,3 +252,24 @@ def test_a_cascade_that_is_not_sure() -> None:
         sizes = [abs(value) for value in values]
         assert sizes == sorted(sizes, reverse=True)
         assert min(values) < 0 < max(values)
+
+
+def test_the_clusters_of_a_word_in_one_table_are_shown_as_one() -> None:
+    """Their sum stands under the name of the strongest; nothing is lost."""
+    rows = [
+        ("cluster(a, 2)@1=7 (x, y)", 3, 2.0), ("cluster(a, 1)@1=2 (x, z)", 3, -0.5),
+        ("cluster(b, 1)@1=4 (v)", 3, 1.0), ("cluster(a, 1)@1=2 (x, z)", 4, 0.25),
+        ("cluster(a, 1) & word=9 & the", 3, 0.125), ("word=the", 3, 0.1),
+    ]  # fmt: skip
+    contributions = tuple(
+        Contribution(name, token, weight, 0.0, name.partition("=")[0])
+        for name, token, weight in rows
+    )
+    found = Explanation("segmenter", (0, 1, "X"), (), (), None, contributions)
+    assert [(c.name, c.token, c.push) for c in found.strongest(2)] == [
+        ("cluster(a)@1=7 (x, y)", 3, 1.5), ("cluster(b, 1)@1=4 (v)", 3, 1.0),
+        ("3 others", None, pytest.approx(0.475)),
+    ]  # fmt: skip
+    families = {c.name: n for n, c in found.families(0)}
+    assert families == {"cluster(a)": 2, "cluster(b)": 1, "cluster(a) & word": 1, "word": 1}
+    assert found.evidence == pytest.approx(sum(weight for *_, weight in rows))

@@ -13,6 +13,7 @@ from math import ceil
 
 import numpy as np
 
+from ..jit import kernel
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Reals2d
 
 _BLOCK = 1 << 12
@@ -131,11 +132,24 @@ def _nearest_inside(
     points: Reals2d, numbers: Ints1d, centroids: Reals2d, first: Pointers1d
 ) -> Ints1d:
     """The nearest of the centroids inside the cluster of each point, int32 `[n]`."""
-    begin, end = first[numbers], first[numbers + 1]
-    found, best = begin.copy(), np.full(len(points), -np.inf)
-    for place in range(int(np.diff(first).max(initial=0))):
-        candidates = np.minimum(begin + place, end - 1)
-        products = np.einsum("nd,nd->n", points, centroids[candidates])
-        is_better = products > best
-        found[is_better], best[is_better] = candidates[is_better], products[is_better]
-    return np.asarray(found, dtype=np.int32)
+    found = np.empty(len(points), dtype=np.int32)
+    _choose_inside(points, numbers, centroids, first, found)
+    return found
+
+
+@kernel
+def _choose_inside(
+    points: Reals2d, numbers: Ints1d, centroids: Reals2d, first: Pointers1d, found: Ints1d
+) -> None:
+    """`found[i] = argmax_c points[i]·centroids[c]` over `first[g] ≤ c < first[g + 1]`.
+
+    `g = numbers[i]`; points `[n, D]`, centroids `[C, D]`. Of equals the first.
+    """
+    for i in range(len(points)):
+        best = -np.inf
+        for c in range(first[numbers[i]], first[numbers[i] + 1]):
+            product = 0.0
+            for j in range(points.shape[1]):
+                product += np.float64(points[i, j]) * centroids[c, j]
+            if product > best:
+                best, found[i] = product, c

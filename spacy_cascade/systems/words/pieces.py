@@ -15,17 +15,81 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ...features.resources import InvalidArray
+from ...jit import helper, kernel
 from ...numeric.arrays import Array, Arrays, Shapes
-from ...types import Reals2d
+from ...numeric.hashing import HashTable, probe
+from ...numeric.index import KeyIndex
+from ...types import Keys1d, Pointers1d, Reals1d, Reals2d
 
 ZERO = 128
 """The byte that stands for zero."""
-_RUNS = re.compile(r"[^\W_]+|[^\w\s]|_")
+_MARK = re.compile(r"[^\w\s]|_")
 _LONGEST = 100
 """Characters of a word that are looked at."""
-_AT_ONCE = 1 << 12
+_SPACE = np.uint8(ord(" "))
+_BEGINNING, _INSIDE = np.uint64(1 << 16), np.uint64(1 << 32)
+"""What keys of pieces begin with: of those that begin a word, and of others."""
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+Bytes = npt.NDArray[np.uint8]
+
+
+@helper
+def _with_byte(key, byte):  # type: ignore[no-untyped-def]
+    """`h ← (h + b + 1) · F mod 2⁶⁴`, turned so that its high bits reach the low ones."""
+    key = (key + np.uint64(byte) + np.uint64(1)) * _FACTOR
+    return key ^ (key >> np.uint64(29))
+
+
+@kernel
+def _piece_keys(content: Bytes, first: Pointers1d, keys: Keys1d) -> None:
+    """Keys of pieces, uint64 `[P]`; content: their UTF-8, piece `p` from `first[p]`."""
+    for piece in range(len(keys)):
+        begin, key = first[piece], _INSIDE
+        if begin < first[piece + 1] and content[begin] == _SPACE:
+            begin, key = begin + 1, _BEGINNING
+        for place in range(begin, first[piece + 1]):
+            key = _with_byte(key, content[place])
+        keys[piece] = key
+
+
+@kernel
+def _mean_rows(
+    table: HashTable, content: Bytes, first: Pointers1d, rows: Bytes, scales: Reals1d,
+    longest: int, vectors: Reals2d,
+) -> None:  # fmt: skip
+    """`v_w = 1/n Σ_p s_p · (r_p - 128)` over the `n` longest pieces of a word, from left to right.
+
+    content: UTF-8 of words, word `w` from `first[w]`; a space stands before a new beginning. rows:
+    uint8 `[P, D]`. scales: float32 `[P]`. longest: bytes of a piece. vectors: float32 `[n, D]`,
+    zeros, is filled. What no piece fits is left out, up to the next space.
+    """
+    for word in range(len(vectors)):
+        begin, end, n = first[word], first[word + 1], 0
+        mark = _BEGINNING
+        while begin < end:
+            piece, stop, place, key = -1, begin, begin, mark
+            while place < min(end, begin + longest) and content[place] != _SPACE:
+                key = _with_byte(key, content[place])
+                place += 1
+                known = table.places[probe(table, key)]
+                if known >= 0:
+                    piece, stop = known, place
+            if piece >= 0:
+                for i in range(vectors.shape[1]):
+                    vectors[word, i] += scales[piece] * (np.float32(rows[piece, i]) - ZERO)
+                n, begin, mark = n + 1, stop, _INSIDE
+            else:
+                while begin < end and content[begin] != _SPACE:
+                    begin += 1
+            if begin < end and content[begin] == _SPACE:
+                begin, mark = begin + 1, _BEGINNING
+        if n > 1:
+            for i in range(vectors.shape[1]):
+                vectors[word, i] /= n
 
 
 class WordPieces:
@@ -34,9 +98,11 @@ class WordPieces:
     def __init__(self, arrays: Mapping[str, Array], is_lower: bool) -> None:
         self._arrays = {name: arrays[name] for name in ("pieces", "rows", "scales")}
         self._is_lower = is_lower
-        pieces = texts_of(arrays["pieces"])
-        self._number = {piece: i for i, piece in enumerate(pieces)}
-        self._longest = max(map(len, pieces), default=0)
+        content, first = _as_bytes(texts_of(arrays["pieces"]))
+        keys = np.empty(len(first) - 1, dtype=np.uint64)
+        _piece_keys(content, first, keys)
+        self._index = KeyIndex(keys)
+        self._longest = int(np.diff(first).max(initial=0))
 
     @classmethod
     def of(cls, pieces: Sequence[str], vectors: Reals2d, is_lower: bool) -> WordPieces:
@@ -58,39 +124,16 @@ class WordPieces:
     def vectors(self, texts: Sequence[str]) -> Reals2d:
         """The vectors of words, float32 `[n, D]`; zeros for a word without a known piece."""
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)
-        rows, scales = self._arrays["rows"], self._arrays["scales"][:, None]
-        for begin in range(0, len(texts), _AT_ONCE):
-            cut = [self._cut(text) for text in texts[begin : begin + _AT_ONCE]]
-            part, sizes = vectors[begin : begin + _AT_ONCE], np.array([len(each) for each in cut])
-            # Piece by piece, which is faster than a sum over those of each word.
-            for place in range(int(sizes.max(initial=0))):
-                (longer,) = np.nonzero(sizes > place)
-                numbers = np.array([cut[i][place] for i in longer.tolist()])
-                part[longer] += (rows[numbers].astype(np.float32) - ZERO) * scales[numbers]
-            part /= np.maximum(sizes, 1)[:, None]
+        content, first = _as_bytes([self._spaced(text[:_LONGEST]) for text in texts])
+        rows, scales = self._arrays["rows"], self._arrays["scales"]
+        self._index.apply(_mean_rows, content, first, rows, scales, self._longest, vectors)
         return vectors
 
-    def _cut(self, text: str) -> list[int]:
-        """Numbers of the pieces of a word; what no piece fits is left out with the rest of it."""
+    def _spaced(self, text: str) -> str:
+        """A word as its pieces are written, with spaces around marks."""
         if self._is_lower:
             text = _plain(text)
-        return [number for run in _RUNS.findall(text[:_LONGEST]) for number in self._cut_run(run)]
-
-    def _cut_run(self, run: str) -> list[int]:
-        whole = self._number.get(f" {run}")
-        if whole is not None:
-            return [whole]
-        cut, begin, mark = list[int](), 0, " "
-        while begin < len(run):
-            for end in range(min(len(run), begin + self._longest), begin, -1):
-                number = self._number.get(mark + run[begin:end])
-                if number is not None:
-                    break
-            else:
-                break
-            cut.append(number)
-            begin, mark = end, ""
-        return cut
+        return text if text.isalnum() else _MARK.sub(r" \g<0> ", text)
 
     # Model files
 
@@ -110,10 +153,18 @@ def shapes(arrays: Mapping[str, Array], width: int) -> Shapes:
 
 
 def check(arrays: Mapping[str, Array]) -> None:
-    """Raise `InvalidArray` unless there is a text for each row."""
+    """Raise `InvalidArray` unless there is a text of its own for each row."""
     check_text("pieces", arrays["pieces"])
-    if len(texts_of(arrays["pieces"])) != arrays["scales"].size:
+    texts = texts_of(arrays["pieces"])
+    if not len(texts) == len(set(texts)) == arrays["scales"].size:
         raise InvalidArray("pieces", "has not one text for each row")
+
+
+def _as_bytes(texts: Sequence[str]) -> tuple[Bytes, Pointers1d]:
+    """The UTF-8 of texts, one after another, and where each begins, int64 `[n + 1]`."""
+    encoded = [text.encode() for text in texts]
+    first = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), first
 
 
 def _plain(text: str) -> str:

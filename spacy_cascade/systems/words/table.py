@@ -18,7 +18,7 @@ import itertools
 import json
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -43,6 +43,8 @@ MEMBERS = 3
 """Words of a cluster that are kept as texts, so that explanations can show it."""
 _FEW = 0.2
 """With a smaller share of the words of a corpus, a table is of another language or kind."""
+_MOST_KNOWN = 1 << 16
+"""Words whose clusters are kept."""
 _DIGIT = re.compile(r"\d")
 
 
@@ -57,10 +59,18 @@ class About:
     is_lower: bool = False
 
 
-def forms(text: str) -> tuple[str, str, str, str]:
-    """How a word is looked up, one after the other: many lists have one of these forms only."""
-    lower = text.lower()
-    return text, lower, _DIGIT.sub("0", text), _DIGIT.sub("0", lower)
+_FORMS: tuple[Callable[[str], str | None], ...] = (
+    str.lower,
+    lambda text: _zeros(text),
+    lambda text: _zeros(text.lower()),
+)
+"""How a word is looked up that is not listed: many lists have one of these forms only."""
+
+
+def _zeros(text: str) -> str | None:
+    """A word with its digits as zeros, None where it has none."""
+    zeros = _DIGIT.sub("0", text)
+    return None if zeros == text else zeros
 
 
 class WordTable(Resource):
@@ -76,7 +86,7 @@ class WordTable(Resource):
         self._clusters = np.append(arrays["clusters"].astype(np.int32), np.int32(-1))
         self.groups = arrays["groups"].astype(np.int32)
         self.about = About(**json.loads(str(arrays["about"].data, "utf8")))
-        self._last: tuple[Sequence[str], Keys1d] = [], np.zeros(0, dtype=np.uint64)
+        self._known: dict[str, int] = {}
         self._pieces, self._tree = None, None
         if "rows" in arrays:
             self._pieces = WordPieces(arrays, self.about.is_lower)
@@ -142,11 +152,9 @@ class WordTable(Resource):
         A listed word counts in the first of its forms that is listed.
         """
         clusters = self._listed(texts)
-        for form in range(1, len(forms(""))):
+        for form in _FORMS if len(self._index) else ():
             (unknown,) = np.nonzero(clusters < 0)
-            if not len(unknown) or not len(self._index):
-                break
-            clusters[unknown] = self._listed([forms(texts[i])[form] for i in unknown.tolist()])
+            clusters[unknown] = self._listed([form(texts[i]) for i in unknown.tolist()])
         if self._pieces is not None and self._tree is not None:
             (unknown,) = np.nonzero(clusters < 0)
             vectors = self._pieces.vectors([texts[i] for i in unknown.tolist()])
@@ -155,17 +163,18 @@ class WordTable(Resource):
             clusters[unknown[has_vector]] = self._tree.clusters(points.astype(np.float32))
         return clusters
 
-    def _listed(self, texts: Iterable[str]) -> Ints1d:
+    def _listed(self, texts: Iterable[str | None]) -> Ints1d:
         return self._clusters[self._index.lookup(hash_strings(texts))]
 
     def word_codes(self, texts: Sequence[str]) -> Keys1d:
         """The number of each word's finest cluster, from 1; 0 where it is in none."""
-        asked, codes = self._last
         # The next component of a pipeline asks for the same words.
-        if asked != texts:
-            codes = (self.clusters_of(texts) + 1).astype(np.uint64)
-            self._last = texts, codes
-        return codes
+        known = self._known if len(self._known) < _MOST_KNOWN else {}
+        new = [text for text in texts if text not in known]
+        if new:
+            known.update(zip(new, (self.clusters_of(new) + 1).tolist(), strict=True))
+            self._known = known
+        return np.array([known[text] for text in texts], dtype=np.uint64)
 
     def values(self, size: int) -> Keys1d:
         """For each number of `word_codes` the cluster of a size, from 1, uint64 `[1 + C]`.

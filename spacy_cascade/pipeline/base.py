@@ -35,6 +35,7 @@ from .corpus import GetExamples
 from .examples import Awaited, Corpus, Reads, Seen
 from .progress import is_interrupted
 from .reading import earlier_space, token_units
+from .sequences import ATTRIBUTE, Shown
 from .settings import Cfg, PipelineReference, configure
 from .spans.confidences import register_confidence
 
@@ -58,6 +59,9 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     cfg = Cfg()
     _pipeline: PipelineReference | None
     _awaited: Awaited | None
+    _shown: Shown
+    _has_warned_of_documents = False
+    """Whether its pipeline has said that a model of sentences was given a Doc without any."""
     _may_be_untrained: ClassVar[bool] = False
     """Whether a saved component without labels is one that was not trained, and no damaged one."""
 
@@ -141,6 +145,12 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         """The structures that the model can have, whatever its labels."""
         family: ChainFamily = self.model.attrs["structure"]
         return family
+
+    @property
+    def of_sentences(self) -> bool | None:
+        """Whether a sequence is a sentence rather than a whole Doc; None before training."""
+        found: bool | None = self.model.attrs[ATTRIBUTE]
+        return found
 
     @property
     def structure(self) -> Structure:

@@ -37,6 +37,8 @@ A rule chooses one value for all components, or a table such as
 MANY_WORDS = 300_000
 FEW_DOCUMENTS = 20
 USUAL_WORDS = 200_000
+LONG = 1.5
+"""Documents of fewer sentences on average are sentences."""
 
 _SIGMAS = {"cascade_segmenter": 0.2667, "cascade_classifier": 0.6325}
 """Found by search on a corpus of 445,000 words."""
@@ -96,8 +98,16 @@ RULES = [
     ),
     Rule(
         "sentences",
+        where=lambda p: (p.sentences_per_document or LONG) < LONG,
+        choose=True,
+        because="the documents have {p.sentences_per_document:.1f} sentences each, and a longer "
+        "text in use is more like them where a sentencizer cuts it",
+    ),
+    Rule(
+        "sentences",
         choose=False,
-        because="a document is one sequence in training, as in use, where raw text has no marks",
+        because="with a document as one sequence raw text is annotated better than with the "
+        "sentences that a sentencizer finds in it",
     ),
     # Features that are rare.
     Rule(
@@ -171,6 +181,11 @@ def without(word: str) -> Callable[[Any], Json]:
     return change
 
 
+def without_classifier(names: Any) -> Json:
+    """The present pipeline without its second phase."""
+    return [name for name in names if name != _CLASSIFIER]
+
+
 def _one_phase(section: Any) -> Json:
     """The segmenter of a cascade as a recogniser of its own."""
     return {
@@ -183,7 +198,7 @@ VARIANTS = [
     Variant(
         "spans and types in one phase",
         where=lambda p: p.words < 60_000 and p.types <= 5,
-        change={"nlp.pipeline": [_SEGMENTER], f"components.{_SEGMENTER}": _one_phase},
+        change={"nlp.pipeline": without_classifier, f"components.{_SEGMENTER}": _one_phase},
         because="a chain decides on both at once, where few entities teach a classifier",
         models=("memb", "semi", "memm"),
     ),

@@ -16,7 +16,6 @@ from thinc.api import Model, Optimizer
 
 from ..errors import TrainingError
 from ..features.space import FeatureSpace
-from ..features.strings import is_valid
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
@@ -35,7 +34,7 @@ from .corpus import GetExamples
 from .examples import Awaited, Corpus, Reads, Seen
 from .progress import is_interrupted
 from .reading import earlier_space, token_units
-from .sequences import ATTRIBUTE, Shown
+from .sequences import Shown, of_sentences
 from .settings import Cfg, PipelineReference, configure
 from .spans.confidences import register_confidence
 
@@ -146,11 +145,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         family: ChainFamily = self.model.attrs["structure"]
         return family
 
-    @property
-    def of_sentences(self) -> bool | None:
-        """Whether a sequence is a sentence rather than a whole Doc; None before training."""
-        found: bool | None = self.model.attrs[ATTRIBUTE]
-        return found
+    of_sentences = property(of_sentences)
 
     @property
     def structure(self) -> Structure:
@@ -351,12 +346,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         Raises `TrainingError` for one that no Doc can have.
         """
         checked = list(labels)
-        for label in checked:
-            if not isinstance(label, str) or not label or not is_valid(label):
-                raise TrainingError(
-                    f"'{self.name}' cannot have the label {label!r}: spaCy could not write it to a "
-                    "Doc, because it is empty, no text, or not valid Unicode. Give it another name."
-                )
+        sizes.check_names(self.name, checked)
         return set(self.gold.told_apart(set(checked)))
 
     def _set_labels(self, labels: Iterable[str]) -> None:

@@ -43,6 +43,12 @@ class Shown:
         model.attrs[ATTRIBUTE] = self.with_sentences > self.without
 
 
+def of_sentences(pipe: Any) -> bool | None:
+    """Whether a sequence is a sentence rather than a whole Doc; None before training."""
+    found: bool | None = pipe.model.attrs[ATTRIBUTE]
+    return found
+
+
 def decide_by(docs: Sequence[Doc], model: Model[Any, Any], shown: Shown) -> None:
     """Decide by Docs that the model is trained on now, and by what was shown before."""
     shown.add(read_tokens(docs, ()))

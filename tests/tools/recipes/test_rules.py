@@ -127,7 +127,7 @@ def test_sentences_or_none() -> None:
     single = decided(measure_profile(named_docs(Vocab(), 24, 1)))
     found = [each["sentences"] for each in (marked, unmarked, single)]
     assert [each.value for each in found] == [False, False, True]
-    reasons = ("annotated better", "marks none", "1.0 sentences each")
+    reasons = ("by 0.3 to 1.4", "marks none", "1.0 sentences each")
     for each, reason in zip(found, reasons, strict=True):
         assert reason in each.reason
 

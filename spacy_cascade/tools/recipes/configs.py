@@ -165,6 +165,7 @@ _SCORES = {
     "segments_r": None,
 }
 """What counts; the others are shown, but for those that are None."""
+_NO_SCORES_OF_SENTENCES = dict.fromkeys(("sents_f", "sents_p", "sents_r"))
 
 
 def make_config(choices: Choices) -> Config:
@@ -235,7 +236,7 @@ def _partial_config(choices: Choices) -> Section:
             "dropout": 0.0,
             "annotating_components": list(before),
             "before_to_disk": {"@callbacks": "spacy_cascade.calibrate.v1", "path": "${paths.dev}"},
-            "score_weights": dict(_SCORES),
+            "score_weights": {**_SCORES, **(_NO_SCORES_OF_SENTENCES if before else {})},
             **_TRAINING[choices.recipe],
         },
     }

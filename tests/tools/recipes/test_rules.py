@@ -136,6 +136,8 @@ def test_a_config_for_sentences_finds_them_in_use() -> None:
     config = make_config(Choices(sentences=True, tags=True))
     assert config["nlp"]["pipeline"] == ["sentencizer", "cascade_segmenter", "cascade_classifier"]
     assert config["training"]["annotating_components"] == ["sentencizer"]
+    assert config["training"]["score_weights"]["ents_f"] == 1.0
+    assert config["training"]["score_weights"]["sents_f"] is None
     assert "tag@-2..2" in config["components"]["cascade_segmenter"]["model"]["templates"]["extra"]
     few = replace(profile(), words=1000)
     variants = {v.name: v for v in variants_for(BY_CORPUS, few, "memb")}

@@ -28,7 +28,7 @@ from ...pipeline.recognisers import annotated
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.placing import BoundsArray
 from ...pipeline.spans.results import class_probabilities
-from ...types import Floats1d, Floats2d, Pointers1d
+from ...types import Bools1d, Floats1d, Floats2d, Pointers1d
 from ..reports.reading import Stages, stages_of
 
 
@@ -56,9 +56,11 @@ class LikelyEntities:
         return len(self.starts) - 1
 
     @property
-    def are_sequences(self) -> bool:
-        """Whether the segmenter takes each sentence as a sequence."""
-        return np.array_equal(self.starts, self.batch.tokens.sequence_starts)
+    def are_sequences(self) -> Bools1d:
+        """Which sentences the segmenter takes as sequences, bool `[N]`."""
+        is_bound = np.isin(self.starts, self.batch.tokens.sequence_starts)
+        found: Bools1d = is_bound[:-1] & is_bound[1:]
+        return found
 
     @cached_property
     def sentences(self) -> Pointers1d:
@@ -257,8 +259,8 @@ def measured(
     """The uncertainty of the spans and the sentences of a batch.
 
     labels: only these count, None for all. Where a measure looks at whole segmentations, and labels
-    are given or a sequence is a whole Doc of several sentences, a sentence is as unsure as the
-    least sure of its spans.
+    are given or a sequence is a Doc of several sentences, a sentence is as unsure as the least sure
+    of its spans.
     """
     names = likely.labels if labels is None else tuple(labels)
     of_labels = likely.of_labels(names)
@@ -267,10 +269,12 @@ def measured(
     of_sentences = np.zeros(likely.n_sentences)
     if measure.of_segmentations is None:
         np.add.at(of_sentences, likely.sentences, of_spans)
-    elif labels is None and likely.are_sequences:
-        of_sentences = measure.of_segmentations(likely.segmentations)
     else:
         np.maximum.at(of_sentences, likely.sentences, of_spans)
+        if labels is None:
+            whole = likely.are_sequences
+            number = _numbers(likely.batch.tokens.sequence_starts, likely.starts[:-1][whole])
+            of_sentences[whole] = measure.of_segmentations(likely.segmentations[:, number])
     return Uncertainties(likely, names, of_labels, of_spans, of_sentences)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
-from ..types import Keys1d, Pointers1d
+from ..types import Bools1d, Keys1d, Pointers1d
 from .group_spans import BatchGroup, join_groups, read_group
+
+_NO_VALUES, _NO_MARKS = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -20,10 +22,11 @@ class Tokens:
     words: uint64 `[T]`, spaCy's string hashes. lower, tags, parts_of_speech: the same for
         further attributes, `[0]` where they were not asked for.
     groups: the span groups that were asked for, by their keys.
-    sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
-        set, else the whole Doc. Docs without tokens have none.
+    sequence_starts: int64 `[N + 1]`; as read, a sequence is a sentence where sentence starts
+        are set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
     text_of: gives the texts of the words, as the Docs' vocabulary has them; None without Docs.
+    has_sentences: bool `[D]`, whether sentence starts are set, as in each Doc of one token.
     """
 
     words: Keys1d
@@ -34,9 +37,12 @@ class Tokens:
     doc_starts: Pointers1d
     groups: Mapping[str, BatchGroup] = field(default_factory=dict)
     text_of: Callable[[int], str] | None = None
+    has_sentences: Bools1d = field(default_factory=lambda: _NO_MARKS)
 
+    def as_documents(self) -> Tokens:
+        """The same, with each Doc as one sequence."""
+        return replace(self, sequence_starts=np.unique(self.doc_starts))
 
-_NO_VALUES = np.zeros(0, dtype=np.uint64)
 
 FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 """Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
@@ -55,15 +61,18 @@ def read_tokens(
     wanted = [ORTH, SENT_START, *(FURTHER[name] for name in names)]
     rows = [doc.to_array(wanted) for doc in docs]
     table = np.concatenate(rows) if rows else np.zeros((0, len(wanted)), dtype=np.uint64)
-    lengths = [len(row) for row in rows]
-    doc_starts = np.cumsum([0, *lengths], dtype=np.int64)
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    doc_starts = np.append(0, np.cumsum(lengths))
     columns = dict(zip(names, table.T[2:], strict=True))
-    is_start = table[:, 1] == 1
-    is_start[doc_starts[:-1][np.array(lengths, dtype=np.int64) > 0]] = True
+    first = doc_starts[:-1][lengths > 0]
+    is_start, is_marked = table[:, 1] == 1, table[:, 1] != 0
+    is_start[first], is_marked[first] = True, False  # whatever is said of them
+    n_marked = np.diff(np.append(0, np.cumsum(is_marked))[doc_starts])
     return Tokens(
         words=np.ascontiguousarray(table[:, 0]),
         sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
         doc_starts=doc_starts,
+        has_sentences=(n_marked > 0) | (lengths < 2),
         text_of=docs[0].vocab.strings.__getitem__ if docs else None,
         groups={key: read_group(docs, key, doc_starts) for key in span_keys},
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
@@ -76,6 +85,7 @@ def join_tokens(batches: Sequence[Tokens]) -> Tokens:
     return Tokens(
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
+        has_sentences=np.concatenate([batch.has_sentences for batch in batches]),
         text_of=next((batch.text_of for batch in batches if batch.text_of), None),
         groups={
             key: join_groups([batch.groups[key] for batch in batches], offsets)

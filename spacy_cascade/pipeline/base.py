@@ -16,7 +16,6 @@ from thinc.api import Model, Optimizer
 
 from ..errors import TrainingError
 from ..features.space import FeatureSpace
-from ..features.strings import is_valid
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
@@ -35,6 +34,7 @@ from .corpus import GetExamples
 from .examples import Awaited, Corpus, Reads, Seen
 from .progress import is_interrupted
 from .reading import earlier_space, token_units
+from .sequences import Shown, of_sentences
 from .settings import Cfg, PipelineReference, configure
 from .spans.confidences import register_confidence
 
@@ -58,6 +58,9 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     cfg = Cfg()
     _pipeline: PipelineReference | None
     _awaited: Awaited | None
+    _shown: Shown
+    _has_warned_of_documents = False
+    """Whether its pipeline has said that a model of sentences was given a Doc without any."""
     _may_be_untrained: ClassVar[bool] = False
     """Whether a saved component without labels is one that was not trained, and no damaged one."""
 
@@ -141,6 +144,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         """The structures that the model can have, whatever its labels."""
         family: ChainFamily = self.model.attrs["structure"]
         return family
+
+    of_sentences = property(of_sentences)
 
     @property
     def structure(self) -> Structure:
@@ -341,12 +346,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         Raises `TrainingError` for one that no Doc can have.
         """
         checked = list(labels)
-        for label in checked:
-            if not isinstance(label, str) or not label or not is_valid(label):
-                raise TrainingError(
-                    f"'{self.name}' cannot have the label {label!r}: spaCy could not write it to a "
-                    "Doc, because it is empty, no text, or not valid Unicode. Give it another name."
-                )
+        sizes.check_names(self.name, checked)
         return set(self.gold.told_apart(set(checked)))
 
     def _set_labels(self, labels: Iterable[str]) -> None:

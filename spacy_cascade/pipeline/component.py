@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from spacy.language import Language
 from spacy.training import Example
 from thinc.api import Model
 
@@ -25,6 +24,7 @@ from ..types import Floats2d, Ints1d, Ints2d, Pointers1d
 from .corpus import GetExamples
 from .examples import Awaited, Corpus, CorpusReader, Parts, Reads, Seen
 from .reading import Scoring
+from .sequences import Shown
 
 
 class GoldReader(Protocol):
@@ -106,6 +106,7 @@ class Component(Scoring, Protocol):
     warm_start: bool
     n_examples: int | None
     before_induction: Any
+    _shown: Shown
     _labels: tuple[str, ...]
     _fit: Fit[Any] | None
     _corpus: Corpus
@@ -122,9 +123,6 @@ class Component(Scoring, Protocol):
 
     @property
     def family(self) -> Any: ...
-
-    @property
-    def pipeline(self) -> Language | None: ...
 
     @property
     def gold(self) -> GoldReader: ...

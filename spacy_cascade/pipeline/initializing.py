@@ -24,7 +24,8 @@ from .corpus import (
 )
 from .examples import Awaited, CorpusReader, Parts, words_of
 from .progress import progress
-from .reading import earlier_space, read, stand_ins, tokenizing
+from .reading import earlier_space, read_as_marked, stand_ins, tokenizing
+from .sequences import ATTRIBUTE, Shown, cut
 from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
 
@@ -88,7 +89,8 @@ def read_examples(pipe: Component, examples: Iterable[Example]) -> Tokens:
     Tags and spans of earlier components are gold ones where predicted Docs have none.
     """
     others = stand_ins(pipe.pipeline, pipe.space.span_keys, pipe)
-    return read(pipe, [as_seen(example, pipe.space, others) for example in examples])
+    seen = [as_seen(example, pipe.space, others) for example in examples]
+    return cut(read_as_marked(pipe, seen), pipe.model)
 
 
 def units_of(pipe: Component, examples: Sequence[Example]) -> Units:
@@ -101,7 +103,7 @@ def units_of(pipe: Component, examples: Sequence[Example]) -> Units:
 def begin_anew(pipe: Component) -> None:
     """Forget what an earlier training has left."""
     pipe.warm_start, pipe._parts, pipe._reader = False, Parts(), CorpusReader()
-    pipe._awaited = None
+    pipe._awaited, pipe._shown, pipe.model.attrs[ATTRIBUTE] = None, Shown(), None
     if pipe.before_induction is not None:
         pipe.before_induction.restore(pipe)
 
@@ -126,11 +128,12 @@ def initialize(
     pipe._reader = CorpusReader(None if corpus is None else get_examples)
     shown = progress(f"Reading for {pipe.name}", iterable=examples)
     learnt, present, blocks = set(pipe._labels), set[str](), CorpusBlocks[Any]()
-    pipe._annotation_read, times = 0, Counter[int]()
+    pipe._annotation_read, times, in_docs = 0, Counter[int](), Shown()
     for tokens, gold in read_blocks(shown, partial(_read, pipe, times=times)):
         learnt.update(label for g in gold for label in pipe.labels_in(g))
         present.update(label for g in gold for label in pipe.gold.labels_present(g))
         pipe.n_examples += len(gold)
+        in_docs.add(tokens)
         blocks.append(tokens, gold)
     found = given or learnt
     if is_placeholder(get_examples):
@@ -141,10 +144,11 @@ def initialize(
     pipe.gold.check_found(found, present, get_examples)
     check_labels(pipe, found)
     pipe._set_labels(found)
+    in_docs.decide(pipe.model)
     learn_features(
         pipe,
         nlp,
-        lambda: ((tokens, pipe.gold.flags(tokens, gold)) for tokens, gold in blocks),
+        lambda: ((tokens, pipe.gold.flags(tokens, gold)) for tokens, gold in _cut(pipe, blocks)),
         lambda: _units_of_blocks(pipe, blocks),
     )
     pipe.reset_fit()
@@ -167,9 +171,16 @@ def _read(
 def _units_of_blocks(
     pipe: Component, blocks: Iterable[tuple[Tokens, list[Any]]]
 ) -> Iterator[Units]:
-    for tokens, gold in blocks:
+    for tokens, gold in _cut(pipe, blocks):
         yield pipe.gold_units(tokens, gold)
         pipe.space.forget_lexemes(MAXIMUM_LEXEMES)
+
+
+def _cut(
+    pipe: Component, blocks: Iterable[tuple[Tokens, list[Any]]]
+) -> Iterator[tuple[Tokens, list[Any]]]:
+    """The blocks in the sequences that were decided on when all had been read."""
+    return ((cut(tokens, pipe.model), gold) for tokens, gold in blocks)
 
 
 def _begin_to_await(pipe: Component, labels: Sequence[str] | None) -> None:

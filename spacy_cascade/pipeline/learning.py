@@ -15,6 +15,7 @@ from .corpus import forget_words
 from .examples import Change, Corpus, joint_sums
 from .initializing import MAXIMUM_LEXEMES, awaited_until_now, read_examples
 from .progress import progress
+from .sequences import Shown, decide_by
 
 Data = TypeVar("Data")
 Extended = TypeVar("Extended")
@@ -96,6 +97,8 @@ def _fit_and_batch(
         make_room(pipe, new, [pipe.gold.read(example) for example in new])
         pipe.reset_fit()
         pipe._seen = seen
+    if not pipe.warm_start:
+        decide_by([example.predicted for example in examples], pipe.model, pipe._shown)
     data = encode(pipe, examples)
     data = replace(data, share=len(examples) / max(1, pipe.n_examples or len(seen)))
     if pipe._fit is None:
@@ -174,6 +177,8 @@ class ExampleSource:
         gold = [pipe.gold.read(example) for example in examples]
         if pipe.warm_start:
             make_room(pipe, examples, gold)
+        else:
+            decide_by([example.predicted for example in examples], pipe.model, Shown())
         data: LabelledSequences = data_of(pipe, examples, gold)
         return self.task_on(data)
 
@@ -197,6 +202,8 @@ class ExampleSource:
         pipe, examples = self.component, self.examples
         if pipe.warm_start:
             make_room(pipe, examples, [pipe.gold.read(example) for example in examples])
+        elif not reads_corpus(pipe):
+            decide_by([example.predicted for example in examples], pipe.model, Shown())
         is_empty = True
         read = pipe._reader.read if reads_corpus(pipe) else None
         for part in parts_of(examples if read is None else read(), n_tokens):

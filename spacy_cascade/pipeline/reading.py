@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -22,6 +23,7 @@ from ..features.tokens import Tokens, read_tokens
 from ..features.units import NO_CONTEXT, TokenSource, Units
 from ..inference.structure import Structure, Weights
 from ..types import Bools1d, Ints2d, Keys1d
+from .sequences import cut, lacks_sentences
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray
 
@@ -32,6 +34,10 @@ class Scoring(Protocol):
     name: str
     vocab: Vocab
     model: Model[Units, Any]
+    _has_warned_of_documents: bool
+
+    @property
+    def pipeline(self) -> Language | None: ...
 
     @property
     def labels(self) -> tuple[str, ...]: ...
@@ -49,7 +55,34 @@ class Scoring(Protocol):
 
 
 def read(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
+    """The tokens of a batch of Docs as `read_as_marked`, in sequences as training had them.
+
+    A model of sentences takes a Doc without any as one sequence; the first one that a pipeline
+    meets is worth a warning.
+    """
+    tokens = read_as_marked(pipe, docs)
+    if not pipe._has_warned_of_documents and lacks_sentences(tokens, pipe.model):
+        _warn_of_documents(pipe)
+    return cut(tokens, pipe.model)
+
+
+def _warn_of_documents(pipe: Scoring) -> None:
+    components: list[tuple[str, Any]] = [] if pipe.pipeline is None else pipe.pipeline.pipeline
+    for each in (pipe, *(other for _, other in components)):
+        if hasattr(each, "_has_warned_of_documents"):
+            each._has_warned_of_documents = True
+    warnings.warn(
+        f"'{pipe.name}' was trained on sentences, and these Docs have no sentence starts: each is "
+        "taken as one sentence, and entities may be missed. Set the starts before it, such as with "
+        'nlp.add_pipe("sentencizer", first=True).',
+        stacklevel=3,
+    )
+
+
+def read_as_marked(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
     """The tokens of a batch of Docs, as far as the templates of a component look at them.
+
+    A sequence is a sentence where sentence starts are set, else the Doc.
 
     Raises `MissingStageError` where templates look at tags or at spans of an earlier component, and
     no Doc has any.

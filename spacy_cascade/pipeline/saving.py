@@ -13,6 +13,7 @@ from ..storage.arrays import Arrays
 from ..storage.header import Header, check_identity, make_header
 from .component import Component
 from .examples import CorpusReader
+from .sequences import ATTRIBUTE
 from .settings import check_saved, take_saved, to_save
 
 
@@ -30,7 +31,8 @@ def saved(pipe: Component, exclude: Container[str]) -> tuple[Header, Arrays]:
     """What the file of a component holds."""
     pipe.sync_curvature()
     settings = to_save(pipe, exclude)
-    header = make_header(pipe.model.name, list(pipe.labels), pipe._identity(), settings)
+    stated = pipe.model.name, list(pipe.labels), pipe._identity(), settings
+    header = make_header(*stated, pipe.model.attrs[ATTRIBUTE])
     if not pipe.model.has_param("W"):
         return header, {}
     curvature = pipe.model.attrs["hessian_diagonal"]
@@ -47,6 +49,7 @@ def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str
         _check_arrays(pipe, len(labels), arrays)
     take_saved(pipe, settings, exclude)
     pipe._set_labels(labels)
+    pipe.model.attrs[ATTRIBUTE] = header.get("sentences")
     if arrays:
         _restore(pipe, arrays)
     else:

@@ -7,10 +7,11 @@ are lower bounds: what is refused here could not have worked.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from ..errors import TrainingError
+from ..features.strings import is_valid
 from ..scorers import linear
 from ..storage import archive
 from ..storage.header import header_excess, make_header
@@ -28,6 +29,16 @@ _BYTES_ON_DISK = 2 + 1
 """A weight in half precision, and the diagonal of the Hessian."""
 _FEWER_FEATURES = "raise min_count in [model]"
 _GROUPS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def check_names(name: str, labels: Iterable[object]) -> None:
+    """Raise `TrainingError` for a label that no Doc can have; name: of the component."""
+    for label in labels:
+        if not isinstance(label, str) or not label or not is_valid(label):
+            raise TrainingError(
+                f"'{name}' cannot have the label {label!r}: spaCy could not write it to a Doc, "
+                "because it is empty, no text, or not valid Unicode. Give it another name."
+            )
 
 
 def check_labels(component: Component, labels: Collection[str]) -> None:

@@ -59,6 +59,7 @@ def make_linear_model(
             "pair_scores": PairScores(),
             "sparse_scores": None,
             "hessian_diagonal": None,
+            "sentences": None,
             "min_count": min_count,
             "structure": structure,
         },

@@ -37,17 +37,24 @@ class _Fields:
     labels: list[Annotated[str, Field(min_length=1)]]
     identity: dict[str, str | bool | int | float | list[str] | dict[str, str] | None]
     settings: dict[str, Any]
+    sentences: bool | None = None
 
 
 def make_header(
-    kind: str, labels: list[str], identity: dict[str, Any], settings: dict[str, Any]
+    kind: str,
+    labels: list[str],
+    identity: dict[str, Any],
+    settings: dict[str, Any],
+    sentences: bool | None = None,
 ) -> Header:
     """The header of a model.
 
-    identity: what the model was trained with. settings: what can be changed later on.
+    identity: what the model was trained with. settings: what can be changed later on. sentences:
+    whether training took sentences as sequences, or whole Docs; None where that is not known.
     """
     stated = {"format": FORMAT, "version": VERSION, "kind": kind}
-    return {**stated, "labels": labels, "identity": identity, "settings": settings}
+    model = {"labels": labels, "identity": identity, "settings": settings}
+    return {**stated, **model, "sentences": sentences}
 
 
 def write_header(header: Header) -> Array:

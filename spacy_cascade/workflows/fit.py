@@ -73,7 +73,8 @@ def fit(
     """Train the cascade of a pipeline from the beginning, and calibrate its confidences.
 
     A pipeline without components of ours gets a cascade, which looks at the tables of words that
-    the package has of its language. Other components stay as they are. Without dev, parts of the
+    the package has of its language. Other components stay as they are; those that its training
+    config has annotate, such as a `sentencizer`, do so here, too. Without dev, parts of the
     examples are left out in turn, to choose the number of updates and the temperatures; then all
     examples are learnt. Examples are shuffled with a fixed seed. Afterwards the components are as
     if they were loaded: `nlp.update` adapts them. Raises `TrainingError` for an example that is
@@ -225,11 +226,13 @@ def _updates(nlp: Language, examples: Sequence[Example], n: int) -> Iterator[Non
     pipes = dict(_learning(nlp))
     others = [name for name, _ in nlp.pipeline if name not in pipes]
     rejects = any(getattr(pipe, "reject", False) for pipe in pipes.values())
+    configured = nlp.config["training"].get("annotating_components", [])
+    annotating = [name for name in others if name in configured] + list(pipes)[:rejects]
     for pipe in pipes.values():
         pipe.initialize(lambda: examples, nlp=nlp)
     order, rng = list(examples), random.Random(0)
     for _ in range(n):
-        nlp.update(order, exclude=others, annotates=list(pipes)[:1] if rejects else [])
+        nlp.update(order, exclude=others, annotates=annotating)
         yield
         rng.shuffle(order)
 

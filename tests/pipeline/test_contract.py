@@ -165,6 +165,8 @@ class Broken(CascadeTagger):
         docs = list(docs)
         if self.fault == "changes Docs" and docs:
             docs[0].user_data["seen"] = True
+        if self.fault == "follows sentences":
+            self.model.attrs["sentences"] = None
         if self.fault == "fails on empty Docs" and not all(map(len, docs)):
             raise IndexError("no tokens")
         found = super().predict(docs)
@@ -226,6 +228,7 @@ component_factory(
         ("depends on the batch", "batches_do_not_matter", "batches of 3"),
         ("changes Docs", "predict_changes_nothing", "predict"),
         ("counts runs", "a_second_run_changes_nothing", "the text"),
+        ("follows sentences", "sentences_count_as_in_training", "the text"),
         ("removes entities", "earlier_entities_stay", "the text"),
         ("fails on empty Docs", "odd_documents_are_annotated", "an empty text"),
         ("no loss", "training_gives_losses", "update"),

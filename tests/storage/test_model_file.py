@@ -311,6 +311,11 @@ def test_settings_of_no_kind_that_there_is(value):
     refuse(with_header(identity={**IDENTITY, "templates": value}), "'identity.templates")
 
 
+@pytest.mark.parametrize("value", ["yes", 1, [True]])
+def test_sentences_are_a_truth_value_or_unknown(value):
+    refuse(with_header(sentences=value), "'sentences'")
+
+
 def test_more_in_the_header():
     refuse(with_header(more=1), "'more': Unexpected keyword")
 

@@ -168,6 +168,14 @@ def trained_cascade(
     return nlp
 
 
+def of_sentences(nlp: Language) -> Language:
+    """The pipeline, its models changed to cut sentences, as if training had shown some."""
+    for _, pipe in nlp.pipeline:
+        if hasattr(pipe, "of_sentences"):
+            pipe.model.attrs["sentences"] = True
+    return nlp
+
+
 def bounds(spans: Iterable[Span]) -> list[Bounds]:
     return [(span.start, span.end, span.label_) for span in spans]
 

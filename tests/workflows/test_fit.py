@@ -114,6 +114,16 @@ def test_examples_of_any_form(fitted: tuple[Language, module.Fitted]) -> None:
         assert found == sorted(spans)
 
 
+@pytest.mark.parametrize("annotating", [[], ["sentencizer"]])
+def test_a_sentencizer_that_annotates_cuts_what_is_learnt(annotating: list[str]) -> None:
+    """Else texts are whole, and it changes nothing afterwards either."""
+    nlp = cascade()
+    nlp.add_pipe("sentencizer", first=True)
+    nlp.config["training"]["annotating_components"] = annotating
+    spacy_cascade.fit(nlp, written(), written(), updates=1)
+    assert nlp.get_pipe("cascade_segmenter").of_sentences is bool(annotating)
+
+
 def test_what_cannot_be_learnt_is_refused() -> None:
     with pytest.raises(TrainingError, match="no examples"):
         spacy_cascade.fit(blank(), [])

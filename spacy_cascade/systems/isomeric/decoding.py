@@ -36,7 +36,14 @@ def jointly_best(pipe: Scoring, docs: Sequence[Doc], key: str) -> tuple[Tokens, 
                 f"'{pipe.name}' scores spans as wholes, which joint decoding cannot. Set "
                 "joint_key = null, or use the model spacy_cascade.LinearChain.v1."
             )
-        found = earlier + _log_probabilities(pipe.structure, potentials)
+        sure = _log_probabilities(pipe.structure, potentials)
+        if len(earlier) != len(sure):
+            raise ConfigError(
+                f"'{pipe.name}' decodes jointly with the segmentations under the key '{key}', but "
+                "one of the two components was trained on sentences and the other on whole Docs. "
+                "Train both on the same corpus, read in the same way."
+            )
+        found = earlier + sure
         if best is None:
             best, totals = potentials, found
             continue

@@ -41,8 +41,9 @@ def train_reranker_command(
     TRAIN is cut into parts. For each part, a cascade is trained on the other parts with the
     training config of MODEL, and makes N-best lists for it. The reranker learns from these lists
     by minimum-risk training, once for each scale and weight. The trial with the highest entity F1
-    on DEV is written to OUTPUT. MODEL is not changed. The reranker chooses for each sentence, so
-    a pipeline that sets no sentence starts gets a sentencizer.
+    on DEV is written to OUTPUT. MODEL is not changed. The reranker chooses for each sentence, or
+    for each document where MODEL was trained on whole ones. A pipeline of sentences that sets no
+    sentence starts gets a sentencizer.
     """
     from ...pipeline.readers import examples_for
     from ...workflows.reconfigure import take_own_scores
@@ -85,8 +86,8 @@ def tune_reranker_command(
     The N best segmentations, with their types, are rescored with each weight. --weight and --n-best
     can be given several times. The pair of weight and list length with the highest entity F1 on
     DATA is written to OUTPUT; if reranking lowers F1, OUTPUT has no reranker. MODEL is not changed.
-    The reranker chooses for each sentence, so a pipeline that sets no sentence starts gets a
-    sentencizer.
+    The reranker chooses for each sentence, or for each document where MODEL was trained on whole
+    ones. A pipeline of sentences that sets no sentence starts gets a sentencizer.
     """
     from ...pipeline.readers import examples_for
     from ...workflows.reconfigure import take_own_scores

@@ -23,6 +23,7 @@ from ...pipeline.base import CascadePipe
 from ...pipeline.factories import component_factory
 from ...pipeline.initializing import learn_features
 from ...pipeline.reading import read, span_units
+from ...pipeline.sequences import Shown, decide_by
 from ...pipeline.settings import NotNegative, Positive, setting
 from ...pipeline.spans.gold import gold_flags, read_gold
 from ...pipeline.spans.groups import table_of_group
@@ -164,6 +165,7 @@ class CascadeReranker(CascadePipe):
         typed = read_lists(docs, self.spans_key, f"'{self.name}'")
         self._set_labels(typed.classes)
         gold = [read_gold(example, None) for example in examples]
+        decide_by(docs, self.model, Shown())
         tokens = read(self, docs)
         flags = gold_flags(tokens, gold)
         learn_features(

@@ -93,8 +93,8 @@ def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
     """A copy of the pipeline that finds the N best and reranks them; nlp is not changed.
 
     settings: of the reranker. One that is there keeps its place, its other settings and its
-    weights; a new one comes right after the classifier. Since it chooses for each sentence, a
-    `sentencizer` comes first where no component sets sentence starts.
+    weights; a new one comes right after the classifier. Where it chooses for each sentence, a
+    `sentencizer` comes first if no component sets sentence starts (`workflows.sentences`).
     """
     segmenter, classifier, reranker = names_of_stages(nlp)
     config = nlp.config.copy()

@@ -165,15 +165,15 @@ def _pool(nlp: Language, texts: Sequence[str | Doc], options: Options) -> _Pool:
 
 def _part(docs: Sequence[Doc], found: Uncertainties, first: int) -> _Pool:
     """The sentences of one batch; first: number of its first text."""
-    tokens, n = found.likely.batch.tokens, found.likely.n_sequences
-    starts = tokens.sequence_starts[:-1]
+    tokens, n = found.likely.batch.tokens, found.likely.n_sentences
+    starts = found.likely.starts[:-1]
     doc = np.searchsorted(tokens.doc_starts, starts, side="right") - 1
     before = np.searchsorted(starts, tokens.doc_starts[doc])
     lower = np.concatenate([np.zeros(0, np.uint64), *(d.to_array(LOWER) for d in docs)])
-    sequences, words, weights = _words(found, lower)
+    sentences, words, weights = _words(found, lower)
     return _Pool(
-        found.of_sequences, doc + first, np.arange(n) - before,
-        np.searchsorted(sequences, np.arange(n + 1)), words, weights, list(_copies(docs, found)),
+        found.of_sentences, doc + first, np.arange(n) - before,
+        np.searchsorted(sentences, np.arange(n + 1)), words, weights, list(_copies(docs, found)),
     )  # fmt: skip
 
 
@@ -186,19 +186,19 @@ def _words(found: Uncertainties, lower: Keys1d) -> tuple[Pointers1d, Pointers1d,
     lengths = bounds[:, 1] - bounds[:, 0]
     offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     keys = lower[np.repeat(bounds[:, 0], lengths) + offsets]
-    pairs = np.stack([np.repeat(likely.sequences, lengths).astype(np.uint64), keys], axis=1)
+    pairs = np.stack([np.repeat(likely.sentences, lengths).astype(np.uint64), keys], axis=1)
     distinct, number = np.unique(pairs, axis=0, return_inverse=True)
     spread = np.repeat(found.of_spans / np.maximum(1, lengths), lengths)
     weights = np.bincount(number.reshape(-1), weights=spread, minlength=len(distinct))
-    sequences = distinct[:, 0].astype(np.int64)
-    totals = np.bincount(sequences, weights=weights, minlength=likely.n_sequences)[sequences]
-    return sequences, distinct[:, 1].view(np.int64), weights / np.where(totals > 0, totals, 1.0)
+    sentences = distinct[:, 0].astype(np.int64)
+    totals = np.bincount(sentences, weights=weights, minlength=likely.n_sentences)[sentences]
+    return sentences, distinct[:, 1].view(np.int64), weights / np.where(totals > 0, totals, 1.0)
 
 
 def _copies(docs: Sequence[Doc], found: Uncertainties) -> Iterator[str]:
     """What sentences have in common that differ in case, spaces and digits only."""
     tokens = found.likely.batch.tokens
-    bounds = iter(pairwise(tokens.sequence_starts.tolist()))
+    bounds = iter(pairwise(found.likely.starts.tolist()))
     for doc, offset in zip(docs, tokens.doc_starts.tolist(), strict=False):
         end = offset
         while end < offset + len(doc):

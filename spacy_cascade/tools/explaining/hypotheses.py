@@ -71,9 +71,10 @@ class Hypotheses:
 def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
     """The n best hypotheses of each sentence by the components of a pipeline, best first.
 
-    doc: as the pipeline left it; it is not changed. A short sentence has fewer hypotheses. They are
-    those of the 100 best segmentations; one of another segmentation is no more probable than the
-    last of these is. A reranker's choice is not looked at. Raises `ConfigError` where no segmenter
+    They are those of the whole Doc where the segmenter was trained on such. doc: as the pipeline
+    left it; it is not changed. A short sentence has fewer hypotheses. They are of the 100 best
+    segmentations; one of another segmentation is no more probable than the last of these is. A
+    reranker's choice is not looked at. Raises `ConfigError` where no segmenter
     finds the entities, and where n is not from 1 to 100.
     """
     check_n(n, "joint_hypotheses")

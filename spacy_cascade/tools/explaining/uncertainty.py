@@ -20,7 +20,7 @@ from spacy.tokens import Doc
 
 from ...caching import cached_property
 from ...errors import ConfigError
-from ...features.tokens import Tokens
+from ...features.tokens import Tokens, read_tokens
 from ...inference.schemes import Spans
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.decoding import ScoredBatch
@@ -28,7 +28,7 @@ from ...pipeline.recognisers import annotated
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.placing import BoundsArray
 from ...pipeline.spans.results import class_probabilities
-from ...types import Floats1d, Floats2d, Pointers1d
+from ...types import Bools1d, Floats1d, Floats2d, Pointers1d
 from ..reports.reading import Stages, stages_of
 
 
@@ -38,7 +38,9 @@ class LikelyEntities:
 
     bounds: int64 `[P, 2]`, tokens of the batch, in ascending order. probabilities: float64
     `[P, C]`, that the span is an entity of each of the labels. labels: names of the columns.
-    batch, temperature: the sequences of the batch as the segmenter scores them.
+    batch, temperature: the sequences of the batch as the segmenter scores them. starts: int64
+    `[N + 1]`, first tokens of the sentences that the Docs have, also where a sequence is a whole
+    Doc; no span goes beyond one.
     """
 
     bounds: BoundsArray
@@ -46,18 +48,24 @@ class LikelyEntities:
     labels: tuple[str, ...]
     batch: ScoredBatch
     temperature: float
+    starts: Pointers1d
 
     @property
-    def n_sequences(self) -> int:
-        """Number of sequences."""
-        return len(self.batch.tokens.sequence_starts) - 1
+    def n_sentences(self) -> int:
+        """Number of sentences."""
+        return len(self.starts) - 1
+
+    @property
+    def are_sequences(self) -> Bools1d:
+        """Which sentences the segmenter takes as sequences, bool `[N]`."""
+        is_bound = np.isin(self.starts, self.batch.tokens.sequence_starts)
+        found: Bools1d = is_bound[:-1] & is_bound[1:]
+        return found
 
     @cached_property
-    def sequences(self) -> Pointers1d:
-        """Number of the sequence of each span, int64 `[P]`."""
-        starts = self.batch.tokens.sequence_starts
-        found: Pointers1d = np.searchsorted(starts, self.bounds[:, 0], side="right") - 1
-        return found
+    def sentences(self) -> Pointers1d:
+        """Number of the sentence of each span, int64 `[P]`."""
+        return _numbers(self.starts, self.bounds[:, 0])
 
     @cached_property
     def segmentations(self) -> Floats2d:
@@ -78,6 +86,12 @@ class LikelyEntities:
         columns = [self.labels.index(label) for label in labels]
         found: Floats2d = self.probabilities[:, columns]
         return found
+
+
+def _numbers(starts: Pointers1d, tokens: Pointers1d) -> Pointers1d:
+    """Number of the sentence that each token stands in."""
+    found: Pointers1d = np.searchsorted(starts, tokens, side="right") - 1
+    return found
 
 
 def require_stages(nlp: Language, what: str) -> Stages:
@@ -108,7 +122,8 @@ def before_segmenter(nlp: Language, stages: Stages, docs: Sequence[Doc]) -> list
 def likely_entities(stages: Stages, docs: Sequence[Doc]) -> LikelyEntities:
     """Those of Docs that the components before the segmenter have annotated.
 
-    The Docs are not changed. A reranker's choice is not looked at.
+    The Docs are not changed. A reranker's choice is not looked at, nor is a span that goes beyond
+    the end of a sentence, as one can where a sequence is a whole Doc.
     """
     segmenter, classifier = stages
     batch, temperature = segmenter.scored(docs), segmenter.temperature
@@ -116,17 +131,20 @@ def likely_entities(stages: Stages, docs: Sequence[Doc]) -> LikelyEntities:
     spans, of_span = Spans(none, none, none.astype(np.int32)), np.zeros(0)
     if len(batch):
         spans, of_span = batch.likely_spans(np.zeros(len(segmenter.labels)), temperature)
+    starts = read_tokens(docs, ()).sequence_starts
+    within = _numbers(starts, spans.start) == _numbers(starts, spans.end - 1)
+    spans, of_span = spans.take(within), of_span[within]
     both = np.stack([spans.start, spans.end], axis=1)
     bounds, number = np.unique(both, axis=0, return_inverse=True)
     number = number.reshape(-1)
     if classifier is None:
         found = np.zeros((len(bounds), len(segmenter.labels)))
         found[number, spans.label] = of_span
-        return LikelyEntities(bounds, found, segmenter.labels, batch, temperature)
+        return LikelyEntities(bounds, found, segmenter.labels, batch, temperature, starts)
     of_bounds = np.bincount(number, weights=of_span, minlength=len(bounds))
     types = _types(segmenter, classifier, docs, batch, bounds)
     found = np.minimum(1.0, of_bounds)[:, None] * types
-    return LikelyEntities(bounds, found, classifier.labels, batch, temperature)
+    return LikelyEntities(bounds, found, classifier.labels, batch, temperature, starts)
 
 
 def _types(
@@ -216,7 +234,7 @@ class UncertainSentence:
 
 @dataclass(frozen=True)
 class Uncertainties:
-    """What a measure says of a batch: of its likely spans `[P]`, and of its sequences `[N]`.
+    """What a measure says of a batch: of its likely spans `[P]`, and of its sentences `[N]`.
 
     names: of the labels that count. of_labels: float64 `[P, K]`, the probabilities of these.
     """
@@ -225,7 +243,7 @@ class Uncertainties:
     names: tuple[str, ...]
     of_labels: Floats2d
     of_spans: Floats1d
-    of_sequences: Floats1d
+    of_sentences: Floats1d
 
 
 def measure_named(name: str) -> Measure:
@@ -238,23 +256,26 @@ def measure_named(name: str) -> Measure:
 def measured(
     likely: LikelyEntities, measure: Measure, labels: Sequence[str] | None = None
 ) -> Uncertainties:
-    """The uncertainty of the spans and the sequences of a batch.
+    """The uncertainty of the spans and the sentences of a batch.
 
-    labels: only these count, None for all. A sentence then is as unsure as the least sure of its
-    spans, where the measure looks at whole segmentations otherwise.
+    labels: only these count, None for all. Where a measure looks at whole segmentations, and labels
+    are given or a sequence is a Doc of several sentences, a sentence is as unsure as the least sure
+    of its spans.
     """
     names = likely.labels if labels is None else tuple(labels)
     of_labels = likely.of_labels(names)
     rest = np.maximum(0.0, 1.0 - of_labels.sum(axis=1, keepdims=True))
     of_spans = measure.of_spans(np.concatenate([of_labels, rest], axis=1))
-    of_sequences = np.zeros(likely.n_sequences)
+    of_sentences = np.zeros(likely.n_sentences)
     if measure.of_segmentations is None:
-        np.add.at(of_sequences, likely.sequences, of_spans)
-    elif labels is None:
-        of_sequences = measure.of_segmentations(likely.segmentations)
+        np.add.at(of_sentences, likely.sentences, of_spans)
     else:
-        np.maximum.at(of_sequences, likely.sequences, of_spans)
-    return Uncertainties(likely, names, of_labels, of_spans, of_sequences)
+        np.maximum.at(of_sentences, likely.sentences, of_spans)
+        if labels is None:
+            whole = likely.are_sequences
+            number = _numbers(likely.batch.tokens.sequence_starts, likely.starts[:-1][whole])
+            of_sentences[whole] = measure.of_segmentations(likely.segmentations[:, number])
+    return Uncertainties(likely, names, of_labels, of_spans, of_sentences)
 
 
 def uncertainty(
@@ -275,19 +296,19 @@ def uncertainty(
 
 
 def sentences_by_doc(found: Uncertainties) -> list[list[UncertainSentence]]:
-    """The sequences of each Doc of a batch, with their spans; tokens count from the Doc's first."""
+    """The sentences of each Doc of a batch, with their spans; tokens count from the Doc's first."""
     likely, tokens = found.likely, found.likely.batch.tokens
-    starts = tokens.sequence_starts.tolist()
+    starts = likely.starts.tolist()
     doc_of = np.searchsorted(tokens.doc_starts, starts[:-1], side="right") - 1
     offsets = tokens.doc_starts[doc_of].tolist()
     spans: list[list[UncertainSpan]] = [[] for _ in offsets]
     for i in np.argsort(-found.of_spans, kind="stable"):
-        sequence, label = int(likely.sequences[i]), int(found.of_labels[i].argmax())
-        start, end = (likely.bounds[i] - offsets[sequence]).tolist()
+        sentence, label = int(likely.sentences[i]), int(found.of_labels[i].argmax())
+        start, end = (likely.bounds[i] - offsets[sentence]).tolist()
         p, value = float(found.of_labels[i, label]), float(found.of_spans[i])
-        spans[sequence].append(UncertainSpan(start, end, found.names[label], p, value))
+        spans[sentence].append(UncertainSpan(start, end, found.names[label], p, value))
     sentences: list[list[UncertainSentence]] = [[] for _ in tokens.doc_starts[:-1]]
     for i, (doc, offset) in enumerate(zip(doc_of.tolist(), offsets, strict=True)):
-        start, end, value = starts[i] - offset, starts[i + 1] - offset, float(found.of_sequences[i])
+        start, end, value = starts[i] - offset, starts[i + 1] - offset, float(found.of_sentences[i])
         sentences[doc].append(UncertainSentence(start, end, value, tuple(spans[i])))
     return sentences

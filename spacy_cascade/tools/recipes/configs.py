@@ -45,10 +45,10 @@ class Choices:
     """The choices behind a training config; the defaults are those for an unknown corpus.
 
     lang: spaCy's code of the language. domain: which tokenizer. tags: whether parts of speech are
-    looked at. sentences: whether components see the sentence starts of the corpus. small: whether
-    the corpus has a few hundred sentences. labels: the types; those of the corpus where there are
-    none. train, dev: corpora. words: tables of words by name. no_words:
-    leave out those that the package has of the language.
+    looked at. sentences: whether a sequence is a sentence; a `sentencizer` finds them in use.
+    small: whether the corpus has a few hundred sentences. labels: the types; those of the corpus
+    where there are none. train, dev: corpora. words: tables of words by name. no_words: leave out
+    those that the package has of the language.
     """
 
     lang: str = "en"
@@ -73,6 +73,8 @@ class Choices:
 Section = dict[str, Any]
 
 _SPACY_READER = "spacy.Corpus.v1"
+_SENTENCIZER = "sentencizer"
+"""It leaves sentence starts that a Doc has, such as those of a corpus."""
 
 TOKENIZERS = {
     Domain.biomedical: "spacy_cascade.WholeNamesTokenizer.v1",
@@ -168,6 +170,7 @@ _SCORES = {
     "segments_r": None,
 }
 """What counts; the others are shown, but for those that are None."""
+_NO_SCORES_OF_SENTENCES = dict.fromkeys(("sents_f", "sents_p", "sents_r"))
 
 
 def make_config(choices: Choices) -> Config:
@@ -178,17 +181,17 @@ def make_config(choices: Choices) -> Config:
     check_language(choices.lang)
     partial = Config(_partial_config(choices), is_interpolated=False)
     config: Config = load_model_from_config(partial, auto_fill=True).config
-    first, *_ = filled = config["components"]
+    learning = [config["components"][name] for name in _COMPONENTS[choices.recipe]]
     if choices.tags:
-        filled[first]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
-    for component in filled.values():
+        learning[0]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
+    for component in learning:
         if choices.tables:
             component["model"]["templates"]["words"] = choices.tables
     if choices.small:
-        for component in filled.values():
+        for component in learning:
             component["model"]["min_count"] = 1
     if choices.labels:
-        for component in filled.values():
+        for component in learning:
             component["gold_labels"] = sorted(set(choices.labels))
     return config
 
@@ -212,7 +215,8 @@ def with_filled(config: Config, settings: Mapping[str, Json]) -> Config:
 
 def _partial_config(choices: Choices) -> Section:
     """What differs from the defaults of spaCy and of the components."""
-    of_recipe = _COMPONENTS[choices.recipe]
+    before: Mapping[str, Section] = {_SENTENCIZER: {}} if choices.sentences else {}
+    of_recipe = {**before, **_COMPONENTS[choices.recipe]}
     components = {name: {"factory": name, **settings} for name, settings in of_recipe.items()}
     wanted = {SENTENCES: choices.sentences, TAGS: choices.tags}
     inputs = [name for name, is_wanted in wanted.items() if is_wanted]
@@ -231,8 +235,9 @@ def _partial_config(choices: Choices) -> Section:
         "corpora": {name: {**reader, "path": f"${{paths.{name}}}"} for name in ("train", "dev")},
         "training": {
             "dropout": 0.0,
+            "annotating_components": list(before),
             "before_to_disk": {"@callbacks": "spacy_cascade.calibrate.v1", "path": "${paths.dev}"},
-            "score_weights": dict(_SCORES),
+            "score_weights": {**_SCORES, **(_NO_SCORES_OF_SENTENCES if before else {})},
             **_TRAINING[choices.recipe],
         },
     }

@@ -15,6 +15,8 @@ from spacy.strings import StringStore
 from spacy.tokens import Doc
 
 from ...caching import cached_property
+from ...features.tokens import read_tokens
+from ...systems.abbreviations.search import find_abbreviations
 from ...systems.words.table import WordTable
 from ...types import Bools1d, Keys1d, Pointers1d
 from ..formats.contradictions import find_contradictions, pieces_of
@@ -157,10 +159,9 @@ class Profile:
     entities whose words are an entity of the same Doc again; recurring_elsewhere: of the next Doc.
     dev: None if there is none. tokenizers: how they agree with the corpus, the best one first; none
     where no spacing is known. covered: of each table of words the share of the words of the corpus
-    that it knows. bracketed: of 1,000 words, those that are in brackets by themselves, short and
-    with a capital: most explain abbreviations. lost: spans of the annotation that are no entities
-    of the corpus, by the reason. contradictions: sentences on annotation of both corpora that
-    contradicts itself.
+    that it knows. explained: of 1,000 words, abbreviations whose long form stands beside them.
+    lost: spans of the annotation that are no entities of the corpus, by the reason. contradictions:
+    sentences on annotation of both corpora that contradicts itself.
     """
 
     documents: int
@@ -186,7 +187,7 @@ class Profile:
     dev: Held | None
     tokenizers: Sequence[TokenizerMeasure] = field(default=())
     covered: Mapping[str, float] = field(default_factory=dict)
-    bracketed: float = 0.0
+    explained: float = 0.0
     lost: Counter[str] = field(default_factory=Counter)
     contradictions: Sequence[str] = field(default=())
 
@@ -236,7 +237,7 @@ def measure_profile(train: Sequence[Doc], dev: Sequence[Doc] | None = None) -> P
         recurring=_recurring(table),
         recurring_elsewhere=_recurring_elsewhere(table),
         dev=None if dev is None else _held(table, TokenTable.of(dev)),
-        bracketed=1000 * _bracketed(table) / max(1, len(table.words)),
+        explained=1000 * _explained(train) / max(1, len(table.words)),
         lost=count_lost(train),
         contradictions=find_contradictions(
             chain(pieces_of(train, "train"), pieces_of(dev or [], "dev"))
@@ -289,10 +290,12 @@ def _split_share(table: TokenTable, sign: str) -> float | None:
     return n_split / (n_split + n_inside) if n_split + n_inside else None
 
 
-def _bracketed(table: TokenTable) -> int:
-    opening, closing = table.where("([".__contains__), table.where(")]".__contains__)
-    is_short = table.where(lambda word: 2 <= len(word) <= 10 and word != word.lower())
-    return int((opening[:-2] & is_short[1:-1] & closing[2:]).sum())
+def _explained(docs: Sequence[Doc]) -> int:
+    """Number of abbreviations that Docs explain."""
+    if not docs:
+        return 0
+    text_of = docs[0].vocab.strings.__getitem__
+    return len(find_abbreviations(read_tokens(docs, ()), text_of).short)
 
 
 def _recurring(table: TokenTable) -> float:

@@ -137,5 +137,6 @@ def _stated(given: Mapping[str, Any]) -> dict[str, Json]:
     if "small" in given:
         stated["min_count"] = 1 if given["small"] else None
     if given.get("tags"):
-        stated["templates"] = None  # the recipe's own, to which those of tags are added
+        # The recipe's own, to which those of tags are added.
+        stated |= {"templates": None, "further templates": None}
     return stated

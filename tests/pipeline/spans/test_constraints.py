@@ -30,6 +30,7 @@ from helpers import (
     make_doc,
     make_example,
     make_examples,
+    of_sentences,
     train,
     trained_cascade,
 )
@@ -58,6 +59,7 @@ def pipeline(scheme: str, typed: bool, label_pairs: bool) -> Any:
     )  # fmt: skip
     examples = make_examples(nlp, [(WORDS, [(0, 2, "DNA"), (2, 3, "protein")])])
     nlp.initialize(lambda: examples)
+    of_sentences(nlp)
     return segmenter
 
 

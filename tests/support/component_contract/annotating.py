@@ -46,6 +46,15 @@ def a_second_run_changes_nothing(case: Case) -> None:
         case.equal(f"the text {text!r}", expected, annotation(doc))
 
 
+def sentences_count_as_in_training(case: Case) -> None:
+    """Trained on Docs without sentence starts, it finds the same in Docs that have some."""
+    for text, expected in zip(SAMPLE_TEXTS, case.expected, strict=True):
+        doc = case.trained.make_doc(text)
+        for token in doc:
+            token.is_sent_start = token.i % 3 == 0
+        case.equal(f"the text {text!r}", expected, annotation(case.trained(doc)))
+
+
 def threads_find_the_same(case: Case) -> None:
     """Threads that annotate with one pipeline find what one finds."""
     nlp, expected = case.copy(), case.expected
@@ -108,6 +117,7 @@ CHECKS = (
     batches_do_not_matter,
     predict_changes_nothing,
     a_second_run_changes_nothing,
+    sentences_count_as_in_training,
     threads_find_the_same,
     earlier_entities_stay,
     blocked_tokens_stay_outside,

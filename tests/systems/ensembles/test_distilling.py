@@ -249,7 +249,7 @@ def test_the_command_writes_a_pipeline_and_says_what_it_learnt_from(
     assert "6 labelled Docs, 1 Doc labelled by the ensemble, 2 steps" in said
     assert "distilled pipeline: F1 100.00" in said
     nlp = spacy.load(tmp_path / "OUT")
-    assert nlp.pipe_names == [*STAGES]
+    assert nlp.pipe_names == ["sentencizer", *STAGES]
     assert [e.label_ for e in nlp(TEXTS[0]).ents] == ["DNA", "protein", "cell"]
 
 

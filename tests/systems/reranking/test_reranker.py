@@ -23,6 +23,7 @@ from helpers import (
     confidences,
     make_doc,
     make_examples,
+    of_sentences,
 )
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.scorers.linear import get_weights
@@ -41,7 +42,7 @@ def reranking(trained: Language, n_best: int = N, **settings: Any) -> Language:
     config["components"]["cascade_segmenter"]["n_best"] = n_best
     nlp = reconfigured(trained, config)
     nlp.add_pipe("cascade_reranker", config=settings)
-    return nlp
+    return of_sentences(nlp)
 
 
 def two_sentences(nlp: Language) -> Doc:

@@ -15,6 +15,7 @@ from spacy_cascade.systems.reranking.component import CascadeReranker, RerankerD
 from spacy_cascade.systems.reranking.minimum_risk import Lists
 from spacy_cascade.systems.reranking.tuning import SIZES, WEIGHTS, tune, tune_reranker
 from spacy_cascade.systems.reranking.typed_lists import TypedLists
+from spacy_cascade.workflows.reconfigure import with_settings
 
 WITH_RERANKER = ["sentencizer", "cascade_segmenter", "cascade_classifier", "cascade_reranker"]
 
@@ -62,11 +63,15 @@ def test_the_best_of_the_grid_is_taken(
     assert tune(reranker, data, (0.0,), (1,)).f1 == 0.0
 
 
-def test_the_pipeline_handed_back_has_what_was_found(trained: Language) -> None:
+@pytest.mark.parametrize("cuts", [True, False], ids=["sentences", "documents"])
+def test_the_pipeline_handed_back_has_what_was_found(trained: Language, cuts: bool) -> None:
+    """A reranker of sentences needs a component that sets them."""
+    trained = with_settings(trained)
+    trained.get_pipe("cascade_segmenter").model.attrs["sentences"] = cuts
     before = trained.to_bytes(exclude=["vocab", "tokenizer"]), annotations(trained)
     nlp, found = tune_reranker(trained, make_examples(trained), (0.0, 1.0), (1, 3))
     assert trained.to_bytes(exclude=["vocab", "tokenizer"]) == before[0]
-    assert nlp.pipe_names == WITH_RERANKER
+    assert nlp.pipe_names == WITH_RERANKER[0 if cuts else 1 :]
     assert nlp.config["components"]["cascade_reranker"]["weight"] == found.weight
     assert nlp.config["components"]["cascade_segmenter"]["n_best"] == max(2, found.n_best)
     assert found.baseline == found.f1 == 1.0

@@ -59,6 +59,19 @@ def test_copies_are_suggested_once_and_batches_do_not_matter(
     assert [i for i in among_others if i < len(NEW)] == alone
 
 
+@pytest.mark.parametrize("measure", ["margin", "least_confident"])
+def test_in_a_document_the_least_sure_span_decides(trained: Language, measure: str) -> None:
+    """Of its sentences, where it is one sequence; a document beside it changes nothing."""
+    assert trained.get_pipe("cascade_segmenter").of_sentences is False
+    doc = make_doc(trained.vocab, f"{NEW[2]} {NEW[0]}", [0, 4])
+    for sentence in uncertainty(trained, doc, measure):
+        expected = max((span.value for span in sentence.spans), default=0.0)
+        assert sentence.value == pytest.approx(expected)
+    found = suggest(trained, [doc, NEW[4]], Options(9, measure, diversity=0.0))
+    alone = uncertainty(trained, make_doc(trained.vocab, NEW[4]), measure)[0].value
+    assert alone == pytest.approx(next(e.sentence.value for e in found if e.source))
+
+
 def test_sentences_of_documents_are_suggested_by_themselves(trained: Language) -> None:
     doc = make_doc(trained.vocab, f"{NEW[2]} {NEW[0]}", [0, 4])
     found = suggest(trained, [make_doc(trained.vocab, NEW[4]), doc], Options(9, diversity=0.0))

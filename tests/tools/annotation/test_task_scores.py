@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from spacy.language import Language
 
-from helpers import TEXTS, trained_cascade
+from helpers import TEXTS, of_sentences, trained_cascade
 from spacy_cascade import uncertainty
 from spacy_cascade.tools.annotation.label_studio.tasks import Labelling, predict
 from spacy_cascade.tools.annotation.suggest import Options, suggest
@@ -16,7 +16,7 @@ MEASURE = "least_confident"
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    nlp = trained_cascade()
+    nlp = of_sentences(trained_cascade())
     nlp.add_pipe("sentencizer", first=True)
     return nlp
 

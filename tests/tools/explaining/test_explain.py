@@ -8,11 +8,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+import spacy
 import srsly
 from spacy.tokens import DocBin
 
 from commands import run_command
-from helpers import SENTENCES, blank, gold_doc
+from helpers import SENTENCES, blank, gold_doc, of_sentences
 
 TEXT = "STAT5 binds the AP-1 site of Jurkat cells ."
 ALTERNATIVES = ("--alternatives", 2)
@@ -114,9 +115,13 @@ def test_hypotheses(model: Path, tmp_path: Path) -> None:
 
 
 def test_hypotheses_of_each_sentence(model: Path, tmp_path: Path) -> None:
-    html = tmp_path / "found.html"
+    """Of the whole text, where the model was trained on documents."""
+    html, both = tmp_path / "found.html", f"{TEXT} p53 binds ."
+    stdout, _ = run_command("explain", model, both, "--alternatives", 2)
+    assert both in stdout.splitlines()
+    of_sentences(spacy.load(model)).to_disk(tmp_path / "model")
     stdout, _ = run_command(
-        "explain", model, f"{TEXT} p53 binds .", "--alternatives", 2, "--html", html
+        "explain", tmp_path / "model", both, "--alternatives", 2, "--html", html
     )
     assert {TEXT, "p53 binds ."} <= set(stdout.splitlines())
     page = html.read_text(encoding="utf8")

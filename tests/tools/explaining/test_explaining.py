@@ -19,6 +19,7 @@ from helpers import (
     cascade,
     make_doc,
     make_examples,
+    of_sentences,
     segmenter_alone,
     train,
     trained_cascade,
@@ -64,7 +65,7 @@ def test_any_span_against_all_segmentations(scheme: str, label_pairs: bool) -> N
 
 
 def test_labels_of_a_single_phase_recogniser() -> None:
-    segmenter = segmenter_alone(typed=True).get_pipe("cascade_segmenter")
+    segmenter = of_sentences(segmenter_alone(typed=True)).get_pipe("cascade_segmenter")
     doc = make_doc(segmenter.vocab, "STAT5 binds . STAT5 binds", sentence_starts=[0, 3])
     (found,) = explain_spans(segmenter, doc, [(3, 4, "protein"), (2, 4, "cell"), (0, 1, "drug")])
     assert found.span == (3, 4, "protein")

@@ -17,6 +17,7 @@ from helpers import (
     cascade,
     make_doc,
     make_examples,
+    of_sentences,
     train,
 )
 from spacy_cascade.errors import ConfigError
@@ -81,6 +82,7 @@ def test_segmentations_by_themselves() -> None:
     nlp = blank()
     add_segmenter(nlp, typed=True, set_ents=True)
     train(nlp, make_examples(nlp), updates=1)
+    of_sentences(nlp)
     doc = nlp(make_doc(nlp.vocab, "Jurkat cells . AP-1", sentence_starts=[0, 3]))
     found = joint_hypotheses(nlp, doc, 4)
     lists = nlp.get_pipe("cascade_segmenter").nbest(doc, 4)

@@ -122,9 +122,27 @@ def test_decoding_needs_a_dev_corpus_to_fit_on() -> None:
 
 
 def test_sentences_or_none() -> None:
+    """Documents of a sentence each are read as such, and a sentencizer finds them in use."""
     marked, unmarked = decided(profile()), decided(profile(is_marked=False))
-    assert "raw text has no marks" in marked["sentences"].reason
-    assert "marks none" in unmarked["sentences"].reason
+    single = decided(measure_profile(named_docs(Vocab(), 24, 1)))
+    found = [each["sentences"] for each in (marked, unmarked, single)]
+    assert [each.value for each in found] == [False, False, True]
+    reasons = ("by 0.3 to 1.4", "marks none", "1.0 sentences each")
+    for each, reason in zip(found, reasons, strict=True):
+        assert reason in each.reason
+
+
+def test_a_config_for_sentences_finds_them_in_use() -> None:
+    config = make_config(Choices(sentences=True, tags=True))
+    assert config["nlp"]["pipeline"] == ["sentencizer", "cascade_segmenter", "cascade_classifier"]
+    assert config["training"]["annotating_components"] == ["sentencizer"]
+    assert config["training"]["score_weights"]["ents_f"] == 1.0
+    assert config["training"]["score_weights"]["sents_f"] is None
+    assert "tag@-2..2" in config["components"]["cascade_segmenter"]["model"]["templates"]["extra"]
+    few = replace(profile(), words=1000)
+    variants = {v.name: v for v in variants_for(BY_CORPUS, few, "memb")}
+    change = change_of(config, BY_CORPUS, variants["spans and types in one phase"])
+    assert change["nlp.pipeline"] == ["sentencizer", "cascade_segmenter"]
 
 
 def test_what_is_given_wins() -> None:

@@ -22,6 +22,7 @@ from helpers import (
     confidences,
     make_doc,
     make_examples,
+    of_sentences,
     segmenter_alone,
     train,
 )
@@ -70,7 +71,7 @@ def test_posteriors_are_sums_over_all_segmentations(scheme: str) -> None:
 
 
 def test_what_no_path_has_is_impossible() -> None:
-    segmenter = segmenter_alone(typed=True).get_pipe("cascade_segmenter")
+    segmenter = of_sentences(segmenter_alone(typed=True)).get_pipe("cascade_segmenter")
     one = make_doc(segmenter.vocab, "Jurkat cells . STAT5 binds .", sentence_starts=[0, 3])
     spans = [(0, 2, "cell"), (0, 1, "drug"), (2, 4, "cell"), (3, 4, "protein")]
     alone = [segmenter.posteriors([one], [[span]])[0].item() for span in spans]

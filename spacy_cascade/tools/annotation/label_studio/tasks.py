@@ -200,9 +200,9 @@ def _sureness(nlp: Language, docs: Sequence[Doc]) -> list[float | None]:
         return [None] * len(docs)
     fresh = [tokenize(nlp, doc.text) for doc in docs]
     likely = likely_entities(stages, before_segmenter(nlp, stages, fresh))
-    unsure = measured(likely, MEASURES["least_confident"]).of_sequences
-    tokens = likely.batch.tokens
-    doc_of = np.searchsorted(tokens.doc_starts, tokens.sequence_starts[:-1], side="right") - 1
+    unsure = measured(likely, MEASURES["least_confident"]).of_sentences
+    doc_starts = likely.batch.tokens.doc_starts
+    doc_of = np.searchsorted(doc_starts, likely.starts[:-1], side="right") - 1
     largest = np.zeros(len(docs))
     np.maximum.at(largest, doc_of, unsure)
     return [_rounded(1.0 - value) for value in largest.tolist()]

@@ -153,6 +153,24 @@ def interval_cell(entry: Entry) -> str:
     return f"{low:.1f} to {high:.1f}"
 
 
+def calibration_table(entries: Sequence[Entry]) -> str:
+    """Errors of confidences at home and away from home; nothing where none were measured."""
+    columns = [*home_columns(entries), *shifted_columns(entries)]
+    found = [c for c in competitors(entries) if any(map(c.calibration, columns))]
+    if not found:
+        return ""
+    rows = [
+        [" → ".join(column), *(_calibration_cell(competitor, column) for competitor in found)]
+        for column in columns
+    ]
+    return table(["ECE (excess)", *(competitor.title for competitor in found)], rows)
+
+
+def _calibration_cell(competitor: Competitor, column: Column) -> str:
+    known = competitor.calibration(column)
+    return "" if known is None else f"{known['error']:.3f} ({known['excess']:+.3f})"
+
+
 def best_setting_table(entries: Sequence[Entry]) -> str:
     """The best point of each peer's grid, by corpus."""
     found = [c for c in competitors(entries) if c.title.endswith("best of grid")]
@@ -174,6 +192,9 @@ def report(entries: Sequence[Entry]) -> str:
         ),
         ("95 % intervals of F1 (bootstrap over documents).",
          cost_table(entries, "dev F1", interval_cell)),
+        ("Expected calibration error of the confidences of entities in ten bins; in brackets their "
+         "mean minus precision. They were calibrated on the same dev part.",
+         calibration_table(entries)),
         ("Raw text: F1 by characters; in brackets the difference to given tokens.",
          raw_table(entries)),
         ("Processor seconds of training, without scoring.",
@@ -181,7 +202,9 @@ def report(entries: Sequence[Entry]) -> str:
         ("Size of the saved model in megabytes.", cost_table(entries, "MB", size_cell)),
         ("The best point of each grid, chosen on the same dev.", best_setting_table(entries)),
     )  # fmt: skip
-    return "# The suite\n\n" + "\n".join(f"{text}\n\n{content}" for text, content in parts)
+    return "# The suite\n\n" + "\n".join(
+        f"{text}\n\n{content}" for text, content in parts if content
+    )
 
 
 def write(path: Path) -> None:

@@ -16,7 +16,7 @@ from spacy.tokens import Doc, DocBin, Span
 
 from benchmarks.lib.corpora import read_columns, read_docs
 from benchmarks.lib.processes import ChildError, TaskRunner
-from benchmarks.peers.evaluation import character_spans, count, token_spans
+from benchmarks.peers.evaluation import character_spans, count, judged, reliability, token_spans
 from benchmarks.reports import settings_report, suite_report, suite_results
 from benchmarks.suite import __main__ as command
 from benchmarks.suite import (
@@ -31,6 +31,7 @@ from benchmarks.suite import (
 from benchmarks.suite.arguments import read_settings
 from benchmarks.suite.corpora import Shift, SuiteCorpus
 from helpers import SENTENCES, blank, make_doc
+from spacy_cascade.pipeline.spans.confidences import register_confidence
 
 Entry = dict[str, Any]
 
@@ -142,6 +143,23 @@ def test_raw_text_is_compared_by_characters() -> None:
     gold.ents, found.ents = [Span(gold, 0, 3, "protein")], [Span(found, 0, 1, "protein")]
     assert count([gold], [found], character_spans)["by_doc"] == [[1, 1, 1]]
     assert count([gold], [found])["by_doc"] == [[0, 1, 1]]
+
+
+def test_reliability_of_confidences() -> None:
+    """In the bin of 0.9 one of two is right, in that of 0.3 none; others have no confidence."""
+    vocab = blank().vocab
+    register_confidence()
+    found, gold = make_doc(vocab, "a b c d e"), make_doc(vocab, "a b c d e")
+    spans = [Span(found, i, i + 1, label) for i, label in enumerate(["x", "x", "y", "z"])]
+    found.spans["cascade"] = spans[:3]
+    found.spans["cascade"].attrs["scores"] = [0.9, 0.9, 0.3]
+    found.ents = spans
+    gold.ents = [Span(gold, 0, 1, "x"), Span(gold, 1, 2, "y"), Span(gold, 2, 4, "y")]
+    known = reliability([gold], [found])
+    assert known == pytest.approx({"error": (2 * 0.4 + 0.3) / 3, "excess": 2.1 / 3 - 1 / 3})
+    as_one = {"x": "n", "y": "n"}
+    assert judged([gold], [found], as_one) == [(0.9, True), (0.9, True), (0.3, False)]
+    assert reliability([gold], [found], {"z": "z"}) is None
 
 
 def test_summary_of_counts() -> None:
@@ -287,6 +305,23 @@ def test_the_table_is_made_of_the_results() -> None:
         ["bb → a", "50.00", "40.00", "**51.00**", "51.00", "-1.00"],
         ["**mean, shifted**", "50.00", "40.00", "**51.00**", "51.00", "-1.00"],
     ]
+
+
+def test_calibration_is_shown_where_it_was_measured() -> None:
+    known = {"error": 0.0123, "excess": -0.004}
+    entries = made_entries()
+    assert "Expected calibration error" not in suite_report.report(entries)
+    entries[0]["shifted"]["a"]["calibration"] = {"error": 0.2, "excess": 0.15}
+    entries[4]["calibration"] = known
+    entries[5]["calibration"] = None
+    lines = suite_report.calibration_table(entries).splitlines()
+    assert [cells(line) for line in (lines[0], *lines[2:])] == [
+        ["ECE (excess)", "init"],
+        ["a", "0.012 (-0.004)"],
+        ["bb", ""],
+        ["bb → a", "0.200 (+0.150)"],
+    ]
+    assert "Expected calibration error" in suite_report.report(entries)
 
 
 def test_settings_are_compared_with_the_fixed_one() -> None:

@@ -9,9 +9,17 @@ from spacy.scorer import Scorer
 from spacy.training import Example
 
 from ...cli.options import Html, Json, Model, argument, option
-from ...cli.output import percent, print_table, reports_errors, write_file, write_json
+from ...cli.output import (
+    percent,
+    print_table,
+    print_warning,
+    reports_errors,
+    write_file,
+    write_json,
+)
 from ...errors import CorpusError
 from ...pipeline.readers import INPUTS, examples_for, make_corpus
+from ...pipeline.unseen_words import WordSample
 
 _PER_TYPE = "_per_type"
 _ENTITIES = "entities.html"
@@ -56,6 +64,11 @@ def evaluate_command(
     scorer = _KeepingScorer(nlp)
     scores = nlp.evaluate(examples, scorer=scorer)
     _print_scores(scores)
+    sample = WordSample(nlp, each=1)
+    for example in scorer.examples:
+        sample.add(example.predicted)
+    if sample.warning:
+        print_warning(sample.warning)
     if json is not None:
         write_json(json, scores, "Scores")
     paths = {"model": str(model), "data": str(data)}

@@ -47,14 +47,14 @@ class Annotator:
 
 
 def read_annotator(model: str, reader: str, data: str) -> Annotator:
-    """A trained model and the corpus for it. reader: `spacy` or `crfsuite`."""
-    if reader == "crfsuite":
+    """A trained model and the corpus for it. reader: `spacy`, or of python-crfsuite's features."""
+    if reader != "spacy":
         # Our models do not need python-crfsuite.
         from .crfsuite import open_annotator
 
         vocab = spacy.blank("en").vocab
         gold = read_docs(data, vocab)
-        annotate = partial(map, open_annotator(model))
+        annotate = partial(map, open_annotator(model, reader))
         return Annotator(gold, partial(without_entities, gold, vocab), annotate)
     trained = spacy.load(model)
     examples = read_examples(data, trained)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING
 
 from ..lib.paths import RESULTS
+from .against_peers import comparison_table, difference_cell
 from .markdown import table
 from .output import can_draw
 from .plotting import COLOURS, new_figure, save
@@ -89,8 +91,7 @@ def _gap_cell(found: Sequence[Competitor], column: Column) -> str:
     ours = next(c for c in found if c.system == DEFAULT)
     peer = best_peer(found, column)
     assert peer is not None
-    interval = difference(ours, peer, column[0])
-    return f"{value:+.2f} ({interval.low:+.1f} to {interval.high:+.1f})"
+    return difference_cell(difference(ours, peer, column[0]))
 
 
 def _mean_row(title: str, found: Sequence[Competitor], columns: Sequence[Column]) -> Cells:
@@ -105,11 +106,12 @@ def _mean_row(title: str, found: Sequence[Competitor], columns: Sequence[Column]
 
 
 def _rank_row(found: Sequence[Competitor], columns: Sequence[Column]) -> Cells:
-    """Mean ranks over the corpora on which every system has a result."""
-    lists = [[competitor.f1(column) for competitor in found] for column in columns]
+    """Mean ranks among the systems that have a result on every corpus."""
+    lists = [[competitor.f1(column) for column in columns] for competitor in found]
     complete = [[s for s in scores if s is not None] for scores in lists if None not in scores]
-    of_corpora = [ranks(scores) for scores in complete]
-    cells = [f"{mean(of):.1f}" for of in zip(*of_corpora, strict=True)] or [""] * len(found)
+    of_corpora = [ranks(scores) for scores in zip(*complete, strict=True)]
+    means = (f"{mean(of):.1f}" for of in zip(*of_corpora, strict=True))
+    cells = ["" if None in scores else next(means) for scores in lists]
     return ["mean rank", *cells, "", ""]
 
 
@@ -175,7 +177,7 @@ def best_setting_table(entries: Sequence[Entry]) -> str:
     """The best point of each peer's grid, by corpus."""
     found = [c for c in competitors(entries) if c.title.endswith("best of grid")]
     rows = [
-        [column[0], *(c.entries[column[0]]["setting"] for c in found if column[0] in c.entries)]
+        [column[0], *(c.entries.get(column[0], {}).get("setting", "") for c in found)]
         for column in home_columns(entries)
     ]
     header = ["", *(competitor.title for competitor in found)]
@@ -189,6 +191,12 @@ def report(entries: Sequence[Entry]) -> str:
             "F1 on dev, tokens and sentences given. Below the mean rank, models are scored away "
             "from home on the labels that both corpora have.",
             suite_table(entries),
+        ),
+        (
+            "Ours against the best peer on each corpus, all points of the grids included, with "
+            "paired 95 % intervals (bootstrap over documents). *From the corpus alone*: neither "
+            "has word knowledge. *As it comes*: both have the same; peers without count, too.",
+            comparison_table(entries),
         ),
         ("95 % intervals of F1 (bootstrap over documents).",
          cost_table(entries, "dev F1", interval_cell)),
@@ -230,7 +238,7 @@ def draw(entries: Sequence[Entry], path: str) -> None:
     figure, (axes,) = new_figure(9, 1.6 + 0.42 * len(columns), grid="x")
     places = {column: -i for i, column in enumerate(columns)}
     axes.axvline(0, color="#888888", linewidth=1)
-    markers = iter(_PEERS)
+    markers = cycle(_PEERS)
     for number, competitor in enumerate(found):
         marker = next(markers) if competitor.is_peer else "o"
         is_default = competitor.system == DEFAULT

@@ -20,8 +20,8 @@ Column = tuple[str, ...]
 
 TOKENS, RAW = "tokens", "raw"
 """What a model gets: the tokens and sentences of the corpus, or its text."""
-DEFAULT = "init"
-"""The system that is compared with the best peer."""
+DEFAULT, ALONE = "init", "alone"
+"""The system that is compared with the best peer, and the same without word knowledge."""
 
 
 def key_of(entry: Entry) -> Key:

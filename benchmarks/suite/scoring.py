@@ -21,7 +21,7 @@ def score_tokens(
 
     Each with the calibration of confidences, None for a system without any.
 
-    reader: `spacy` or `crfsuite`. targets: for each other corpus its `data`, and under `labels`
+    reader: as for `read_annotator`. targets: for each other corpus its `data`, and under `labels`
     what each label counts as.
     """
     found = _scored_with(model, reader, dev, None)

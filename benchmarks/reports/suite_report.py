@@ -13,7 +13,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from ..lib.paths import RESULTS
-from .against_peers import comparison_table, difference_cell
+from .against_peers import comparison_table, difference_cell, published_table
 from .markdown import table
 from .output import can_draw
 from .plotting import COLOURS, new_figure, save
@@ -197,6 +197,11 @@ def report(entries: Sequence[Entry]) -> str:
             "paired 95 % intervals (bootstrap over documents). *From the corpus alone*: neither "
             "has word knowledge. *As it comes*: both have the same; peers without count, too.",
             comparison_table(entries),
+        ),
+        (
+            "Published figures without a transformer, by exact match. They are of the test parts, "
+            "which are kept back here: do not compare them with figures on dev.",
+            published_table(),
         ),
         ("95 % intervals of F1 (bootstrap over documents).",
          cost_table(entries, "dev F1", interval_cell)),

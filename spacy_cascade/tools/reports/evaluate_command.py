@@ -19,7 +19,6 @@ from ...cli.output import (
 )
 from ...errors import CorpusError
 from ...pipeline.readers import INPUTS, examples_for, make_corpus
-from ...pipeline.unseen_words import WordSample
 
 _PER_TYPE = "_per_type"
 _ENTITIES = "entities.html"
@@ -55,6 +54,8 @@ def evaluate_command(
     shows every score of every component, and the scores of spans for each label. Its
     --displacy-path works with any component that sets doc.ents, not only with `ner`.
     """
+    from ...pipeline.unseen_words import WordSample
+
     inputs = gold_inputs or []
     nlp = spacy.load(model)
     corpus = make_corpus(data, inputs)(nlp) if inputs else examples_for(nlp, data)

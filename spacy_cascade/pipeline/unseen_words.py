@@ -29,9 +29,9 @@ half as new text, none of 20 halves has far more, nor any of 40 pieces of 4,000 
 pieces of 2,000 have, and 10 of 194 of 1,000. Of 56 pairs of different English corpora 47 have
 (benchmarks/results/unseen_words.md).
 """
-EACH = 16
+EACH = 32
 """Of the texts that are annotated, one of so many is counted, after the first `FEWEST` words."""
-_AT_ONCE = 1024
+_AT_ONCE = 4096
 """Tokens that are looked up together; Doc by Doc takes longer."""
 _DIGITS = 4
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +68,28 @@ def differences(
     found = {}
     for i, left in enumerate(names):
         for right in names[i + 1 :]:
-            value = float(f1(counts[left].sum(axis=0)) - f1(counts[right].sum(axis=0)))
             gaps = sampled[left] - sampled[right]
-            found[left, right] = Difference(value, *interval(gaps), float((gaps > 0).mean()))
+            found[left, right] = _difference(_gap(counts[left], counts[right]), gaps)
     return found
+
+
+def mean_difference(pairs: Sequence[tuple[Counts, Counts]], n_samples: int = SAMPLES) -> Difference:
+    """The mean over corpora of F1 of one system minus that of another.
+
+    pairs: counts of both on each corpus, of the same Docs. Docs are drawn in each corpus for
+    itself.
+    """
+    gaps = []
+    for seed, pair in enumerate(pairs):
+        ours, theirs = samples(dict(zip("ab", pair, strict=True)), n_samples, seed).values()
+        gaps.append(ours - theirs)
+    value = fmean(_gap(*pair) for pair in pairs)
+    return _difference(value, np.mean(gaps, axis=0))
+
+
+def _gap(left: Counts, right: Counts) -> float:
+    return float(f1(left.sum(axis=0)) - f1(right.sum(axis=0)))
+
+
+def _difference(value: float, sampled: Floats) -> Difference:
+    return Difference(value, *interval(sampled), float((sampled > 0).mean()))

@@ -7,6 +7,7 @@ does not need. Settings of its configs have their names here, too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,13 @@ from typing import TYPE_CHECKING, Any
 from .timing import Stopwatch
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from spacy.language import Language
     from spacy.tokens import Doc
     from spacy.training import Example
+
+    Floats2d = NDArray[np.float32]
 
 SEGMENTER, CLASSIFIER, RERANKER = "cascade_segmenter", "cascade_classifier", "cascade_reranker"
 STAGES = (SEGMENTER, CLASSIFIER)
@@ -61,13 +66,50 @@ def read_examples(path: str, nlp: Language) -> list[Example]:
     return list(examples_for(nlp, Path(path)))
 
 
+KNOWLEDGE = "spacy_cascade.English.v1"
+"""The registered name of the word knowledge that comes with the package."""
+ALONE: Settings = {"no_words": True}
+"""The choices of `init --no-words`, besides those of `init`."""
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    from spacy_cascade.systems.words.sources import read_tables
+
+    return dict(read_tables({"english": {"@misc": KNOWLEDGE}}))
+
+
+def word_clusters(texts: Sequence[str]) -> list[list[str]]:
+    """The clusters of words in `KNOWLEDGE`: for each source and size their names, "" for none."""
+    found = []
+    for table in _tables().values():
+        codes = table.word_codes(texts)
+        for size in range(len(table.sizes)):
+            clusters = table.values(size)[codes].tolist()
+            found.append([str(cluster) if cluster else "" for cluster in clusters])
+    return found
+
+
+def word_vectors(texts: Sequence[str]) -> Floats2d:
+    """The vectors of words in `KNOWLEDGE`, float32 `[n, D]`."""
+    (pieces,) = (table.pieces for table in _tables().values() if table.pieces is not None)
+    vectors: Floats2d = pieces.vectors(texts)
+    return vectors
+
+
 def write_training_config(
-    output: str, train: str, dev: str, lang: str, recipe: str | None = None
-) -> dict[str, float]:
-    """Write the training config that `spacy cascade init` makes. Returns the seconds.
+    output: str,
+    train: str,
+    dev: str,
+    lang: str,
+    recipe: str | None = None,
+    choices: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write the training config that `spacy cascade init` makes.
 
     train, dev: the corpora that it is for. recipe: its settings for an unknown corpus; None for
-    those that `init --train` chooses for this one.
+    those that `init --train` chooses for this one, where it is given further choices. Returns the
+    seconds, and whether the config has word knowledge.
     """
     from spacy_cascade.tools.recipes import Choices, Recipe, config_text, make_config
     from spacy_cascade.tools.recipes.suggesting import look_at, suggest
@@ -75,13 +117,14 @@ def write_training_config(
     watch = Stopwatch()
     with watch:
         if recipe is None:
-            given = {"train": Path(train), "dev": Path(dev), "lang": lang}
+            given = {"train": Path(train), "dev": Path(dev), "lang": lang, **(choices or {})}
             config = suggest(look_at(Path(train), Path(dev), given), given).config
         else:
             config = make_config(Choices(lang=lang, recipe=Recipe(recipe)))
             config["paths"].update({"train": train, "dev": dev})
-        Path(output).write_text(config_text(config), encoding="utf8")
-    return {"seconds": watch.passed}
+        text = config_text(config)
+        Path(output).write_text(text, encoding="utf8")
+    return {"seconds": watch.passed, "has_words": KNOWLEDGE in text}
 
 
 def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[str, int]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pycrfsuite
 
 from ..lib.corpora import Sentence, read_columns
+from ..lib.package import word_clusters
 from ..lib.timing import Stopwatch
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int, str]
 """Start, end (exclusive) and label."""
+FeaturesOf = Callable[[Sequence[str]], list[list[str]]]
+"""Gives the features of each word of a sentence."""
 
 PATTERNS = [
     re.compile(pattern)
@@ -83,6 +86,35 @@ def sentence_features(words: Sequence[str]) -> list[list[str]]:
     return features
 
 
+class ClusterFeatures:
+    """The features of a sentence, and the clusters of the words at each place from -2 to 2.
+
+    Clusters of each source and size have features of their own. They are looked up once a word.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[str]] = {}
+
+    def __call__(self, words: Sequence[str]) -> list[list[str]]:
+        new = sorted(set(words) - self._known.keys())
+        if new:
+            clusters = zip(*word_clusters(new), strict=True)
+            self._known.update(zip(new, map(list, clusters), strict=True))
+        features = sentence_features(words)
+        for place, row in enumerate(features):
+            for k in range(max(-2, -place), min(3, len(words) - place)):
+                names = enumerate(self._known[words[place + k]])
+                row += [f"cluster{number}@{k}={name}" for number, name in names if name]
+        return features
+
+
+FEATURES: dict[str, FeaturesOf] = {
+    "crfsuite": sentence_features,
+    "crfsuite_clusters": ClusterFeatures(),
+}
+"""What a model looks at, by the name of its reader."""
+
+
 def tag_spans(tags: Sequence[str]) -> list[Span]:
     """Spans of IOB2 tags; a span may begin with `I`, too."""
     spans: list[Span] = []
@@ -97,50 +129,63 @@ def tag_spans(tags: Sequence[str]) -> list[Span]:
 
 
 def train_crfsuite(
-    train: str, dev: str, model: str, algorithm: str, parameters: dict[str, Any], min_count: int = 1
+    train: str,
+    dev: str,
+    model: str,
+    algorithm: str,
+    parameters: dict[str, Any],
+    min_count: int = 1,
+    features: str = "crfsuite",
 ) -> dict[str, Any]:
     """Train on columns and score on others.
 
     algorithm, parameters: of crfsuite; other parameters keep its defaults. min_count: how often a
     feature occurs at least, whatever the tag (crfsuite's own `feature.minfreq` counts each tag for
-    itself). The trainer gets the features sentence by sentence, so that Python never holds all.
+    itself). features: a key of `FEATURES`. The trainer gets the features sentence by sentence, so
+    that Python never holds all.
     """
-    sentences = read_columns(train)
-    features, training = Stopwatch(), Stopwatch()
-    with features:
-        trainer = _trainer(sentences, algorithm, parameters, min_count)
+    sentences, features_of = read_columns(train), FEATURES[features]
+    making, training = Stopwatch(), Stopwatch()
+    with making:
+        trainer = _trainer(sentences, features_of, algorithm, parameters, min_count)
     with training:
         trainer.train(model)
     return {
-        "features_seconds": features.passed,
+        "features_seconds": making.passed,
         "training_seconds": training.passed,
-        "computed_seconds": features.computed + training.computed,
+        "computed_seconds": making.computed + training.computed,
         "iterations": trainer.logparser.last_iteration["num"],
         "features": trainer.logparser.featgen_num_features,
-        "f1": f1(open_model(model), read_columns(dev), sentence_features),
+        "f1": f1(open_model(model), read_columns(dev), features_of),
     }
 
 
 def _trainer(
-    sentences: Iterable[Sentence], algorithm: str, parameters: dict[str, Any], min_count: int
+    sentences: Iterable[Sentence],
+    features_of: FeaturesOf,
+    algorithm: str,
+    parameters: dict[str, Any],
+    min_count: int,
 ) -> Any:
     """A trainer with the parameters and the features of all sentences."""
     trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
     trainer.set_params(parameters)
-    is_frequent = _frequent(sentences, min_count)
+    is_frequent = _frequent(sentences, features_of, min_count)
     for words, tags in sentences:
-        rows = [[f for f in row if is_frequent(f)] for row in sentence_features(words)]
+        rows = [[f for f in row if is_frequent(f)] for row in features_of(words)]
         trainer.append(pycrfsuite.ItemSequence(rows), tags)
     return trainer
 
 
-def _frequent(sentences: Iterable[Sentence], min_count: int) -> Callable[[str], bool]:
+def _frequent(
+    sentences: Iterable[Sentence], features_of: FeaturesOf, min_count: int
+) -> Callable[[str], bool]:
     """Whether a feature occurs that often in the sentences."""
     if min_count <= 1:
         return lambda _: True
     counts: Counter[str] = Counter()
     for words, _ in sentences:
-        for row in sentence_features(words):
+        for row in features_of(words):
             counts.update(row)
     return {feature for feature, n in counts.items() if n >= min_count}.__contains__
 
@@ -168,17 +213,17 @@ def f1(
     return 200 * right / max(found + wanted, 1)
 
 
-def open_annotator(model: str) -> Callable[[Doc], Doc]:
-    """A trained model as a function that sets the entities of a Doc."""
+def open_annotator(model: str, features: str = "crfsuite") -> Callable[[Doc], Doc]:
+    """A trained model as a function that sets the entities of a Doc. features: of `FEATURES`."""
     from spacy.tokens import Span as DocSpan
 
-    tagger = open_model(model)
+    tagger, features_of = open_model(model), FEATURES[features]
 
     def annotate(doc: Doc) -> Doc:
         spans = []
         for sentence in doc.sents:
             words = [token.text for token in sentence]
-            tags = tagger.tag(pycrfsuite.ItemSequence(sentence_features(words)))
+            tags = tagger.tag(pycrfsuite.ItemSequence(features_of(words)))
             for start, end, label in tag_spans(tags):
                 spans.append(DocSpan(doc, sentence.start + start, sentence.start + end, label))
         doc.set_ents(spans)

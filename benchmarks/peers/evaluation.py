@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_cascade.tools.reports.diagrams import measure_reliability
@@ -46,14 +47,14 @@ class Annotator:
 
 
 def read_annotator(model: str, reader: str, data: str) -> Annotator:
-    """A trained model and the corpus for it. reader: `spacy` or `crfsuite`."""
-    if reader == "crfsuite":
+    """A trained model and the corpus for it. reader: `spacy`, or of python-crfsuite's features."""
+    if reader != "spacy":
         # Our models do not need python-crfsuite.
         from .crfsuite import open_annotator
 
         vocab = spacy.blank("en").vocab
         gold = read_docs(data, vocab)
-        annotate = partial(map, open_annotator(model))
+        annotate = partial(map, open_annotator(model, reader))
         return Annotator(gold, partial(without_entities, gold, vocab), annotate)
     trained = spacy.load(model)
     examples = read_examples(data, trained)
@@ -158,8 +159,37 @@ def _error(judged: Sequence[tuple[float, bool]]) -> float:
 def judged_entities(nlp: Language, examples: Sequence[Example]) -> list[tuple[float, bool]]:
     """The confidence of each entity that is found, and whether the entity is right."""
     docs = nlp.pipe([example.predicted.copy() for example in examples])
+    return judged([example.reference for example in examples], docs)
+
+
+def judged(
+    gold: Iterable[Doc], docs: Iterable[Doc], labels: Mapping[str, str] | None = None
+) -> list[tuple[float, bool]]:
+    """As `judged_entities`, of annotated Docs; without entities that have no confidence.
+
+    labels: as for `token_spans`.
+    """
     pairs = []
-    for doc, example in zip(docs, examples, strict=True):
-        gold = {(e.start, e.end, e.label_) for e in example.reference.ents}
-        pairs += [(e._.confidence, (e.start, e.end, e.label_) in gold) for e in doc.ents]
+    for wanted, doc in zip(gold, docs, strict=True):
+        right = token_spans(wanted, labels)
+        for entity in doc.ents if Span.has_extension("confidence") else ():
+            label = entity.label_ if labels is None else labels.get(entity.label_)
+            if label is not None and entity._.confidence is not None:
+                is_right = (entity.start, entity.end, label) in right
+                pairs.append((entity._.confidence, is_right))
     return pairs
+
+
+def reliability(
+    gold: Iterable[Doc], docs: Iterable[Doc], labels: Mapping[str, str] | None = None
+) -> dict[str, float] | None:
+    """How far confidences are right; None where no entity has one.
+
+    error: their expected calibration error. excess: their mean minus precision. labels: as for
+    `token_spans`.
+    """
+    pairs = judged(gold, docs, labels)
+    if not pairs:
+        return None
+    excess = fmean(confidence - right for confidence, right in pairs)
+    return {"error": _error(pairs), "excess": excess}

@@ -11,8 +11,10 @@ from spacy.cli.init_config import init_config
 from spacy.language import Language
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
+from spacy.vectors import Vectors
 
-from ..lib.package import component, read_examples
+from ..lib.corpora import read_docs
+from ..lib.package import component, read_examples, word_vectors
 from ..lib.timing import Stopwatch
 from ..lib.training import Progress, run_loop, training_settings
 
@@ -87,6 +89,46 @@ def resume_spacy_ner_for(
             if not waiting:
                 break
     return {"updates": n_updates, "seconds": watch.passed}
+
+
+def write_ner_config(
+    output: str,
+    train: str,
+    dev: str,
+    lang: str,
+    optimize: str,
+    reader: Mapping[str, Any],
+    vectors: str | None,
+) -> dict[str, Any]:
+    """Write spaCy's configuration of `ner` for a corpus, without a limit of steps.
+
+    optimize: `efficiency` or `accuracy`. reader: of both corpora, without the path. vectors: folder
+    of a pipeline whose word vectors it sees as static ones, None for no vectors.
+    """
+    config = init_config(lang=lang, pipeline=["ner"], optimize=optimize, gpu=False, silent=True)
+    config["paths"].update({"train": train, "dev": dev, "vectors": vectors})
+    for part in ("train", "dev"):
+        config["corpora"][part] = {**reader, "path": f"${{paths.{part}}}"}
+    config["training"]["max_steps"] = 0
+    config["initialize"]["vectors"] = vectors
+    embed = config["components"]["tok2vec"]["model"]["embed"]
+    embed["include_static_vectors"] = vectors is not None
+    config.to_disk(output)
+    return {"patience": config["training"]["patience"]}
+
+
+def write_vectors(sources: Sequence[str], output: str, lang: str) -> dict[str, int]:
+    """Write a pipeline with the vectors of all words of corpora, and of nothing else."""
+    nlp = spacy.blank(lang)
+    words = sorted({token.text for path in sources for doc in read_docs(path) for token in doc})
+    vectors = word_vectors(words)
+    nlp.vocab.vectors = Vectors(
+        strings=nlp.vocab.strings, shape=vectors.shape, name=f"{lang}_words"
+    )
+    for word, vector in zip(words, vectors, strict=True):
+        nlp.vocab.set_vector(word, vector)
+    nlp.to_disk(output)
+    return {"words": len(words), "dimensions": int(vectors.shape[1])}
 
 
 def _initialized(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ class TrainingSetup:
 
     train, dev: corpora without suffix; each is there as `.spacy` and as `.tsv`. models: folder.
     threads: of our models; peers have one. lang, ner_reader: of the pipeline of spaCy's `ner`.
+    others: further corpora that models are scored on, whose words have vectors, too.
     """
 
     runner: TaskRunner
@@ -32,6 +33,7 @@ class TrainingSetup:
     ner_evaluations: int = 10
     lang: str = "en"
     ner_reader: Mapping[str, Any] = field(default_factory=lambda: {"@readers": "spacy.Corpus.v1"})
+    others: Sequence[str] = ()
 
     def corpora(self, suffix: str) -> dict[str, str]:
         return {"train": f"{self.train}{suffix}", "dev": f"{self.dev}{suffix}"}
@@ -45,9 +47,11 @@ class System(ABC):
     title: str
 
     reader = "spacy"
-    """How its model is loaded: `spacy` or `crfsuite`."""
+    """How its model is loaded: by `spacy`, or with features of python-crfsuite."""
     package = "spacy"
     """The distribution that the system needs."""
+    has_words = False
+    """Whether it has word knowledge that its corpus does not give."""
 
     def model(self, models: Path) -> Path:
         return models / self.name
@@ -67,6 +71,10 @@ class System(ABC):
     def series(self, result: Result) -> list[tuple[float, float]]:
         """F1 on dev by seconds since the beginning."""
         return [(seconds, f1) for seconds, _, f1 in result["series"]]
+
+    def settings(self, setup: TrainingSetup) -> Result:
+        """What a training depends on besides its corpus."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -111,6 +119,7 @@ class CrfSuite(System):
             "algorithm": self.algorithm,
             "parameters": self.all_parameters(setup),
             "min_count": self.min_count,
+            "features": self.reader,
         }
         return setup.runner.run("peers.crfsuite:train_crfsuite", arguments, repeat=repeat)
 
@@ -119,12 +128,27 @@ class CrfSuite(System):
         limit = {"max_iterations": setup.peer_iterations} if self.algorithm == "lbfgs" else {}
         return {**limit, **self.parameters}
 
+    def settings(self, setup: TrainingSetup) -> Result:
+        return {
+            "algorithm": self.algorithm,
+            "min_count": self.min_count,
+            **self.all_parameters(setup),
+        }
+
     def seconds(self, result: Result) -> float:
         return float(result["features_seconds"] + result["training_seconds"])
 
     def series(self, result: Result) -> list[tuple[float, float]]:
         """The end of training only: crfsuite does not show F1 before."""
         return [(self.seconds(result), result["f1"])]
+
+
+@dataclass(frozen=True)
+class CrfSuiteWithClusters(CrfSuite):
+    """python-crfsuite with word clusters besides."""
+
+    reader = "crfsuite_clusters"
+    has_words = True
 
 
 @dataclass(frozen=True)
@@ -142,6 +166,57 @@ class SpacyNer(System):
             "reader": dict(setup.ner_reader),
         }
         return setup.runner.run("peers.spacy_ner:train_spacy_ner_for", arguments, repeat=repeat)
+
+    def settings(self, setup: TrainingSetup) -> Result:
+        return {"processor_seconds": setup.ner_seconds, "evaluations": setup.ner_evaluations}
+
+
+@dataclass(frozen=True)
+class PatientNer(System):
+    """spaCy's `ner` as `spacy train` trains it: until F1 on dev has not risen for a while.
+
+    optimize: of its configuration, `efficiency` or `accuracy`, whose patience it has.
+    """
+
+    optimize: str = "efficiency"
+
+    def train(self, setup: TrainingSetup, repeat: int) -> Result:
+        """Train with spaCy's own loop, in a time without limit."""
+        run, model = setup.runner.run, self._model_of(setup, repeat)
+        corpora = setup.corpora(".spacy")
+        arguments = {
+            "output": f"{model}.cfg",
+            **corpora,
+            "lang": setup.lang,
+            "optimize": self.optimize,
+            "reader": dict(setup.ner_reader),
+            "vectors": self._vectors(setup, model),
+        }
+        run("peers.spacy_ner:write_ner_config", arguments)
+        task = {"config": arguments["output"], **corpora, "model": model}
+        return run("lib.training:train_as_configured", task, repeat=repeat)
+
+    def _vectors(self, setup: TrainingSetup, model: str) -> str | None:
+        """The pipeline whose vectors it has; none."""
+        return None
+
+    def settings(self, setup: TrainingSetup) -> Result:
+        return {"optimize": self.optimize}
+
+
+@dataclass(frozen=True)
+class NerWithVectors(PatientNer):
+    """The same with word vectors."""
+
+    has_words = True
+
+    def _vectors(self, setup: TrainingSetup, model: str) -> str:
+        """Those of all words of the corpora that the model will meet."""
+        output = f"{model}-vectors"
+        sources = [*setup.corpora(".spacy").values(), *setup.others]
+        arguments = {"sources": sources, "output": output, "lang": setup.lang}
+        setup.runner.run("peers.spacy_ner:write_vectors", arguments)
+        return output
 
 
 OURS: tuple[Ours, ...] = (

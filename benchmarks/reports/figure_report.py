@@ -6,16 +6,16 @@ The README has the short table, and a page has speed and size in full.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from ..lib.paths import RESULTS
+from .against_peers import headline_lines
 from .markdown import machine_sentence, measured_with, table, thousands
 from .output import read_json, write_json
-from .suite_results import Entry, competitors, home_columns, read_entries
+from .suite_results import read_entries
 
 _DIGITS = {"F1": 2, "points": 2, "x": 2, "s": 2, "MB": 1, "GB": 2}
 
@@ -88,15 +88,8 @@ class Report:
 
 _VALUE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")
 
-OF_SUITE = {"init": {"init"}, "crfsuite": {"crfsuite", "crfsuite_pa"}, "ner": {"ner"}}
-"""The systems of the suite that the headline compares, as one each."""
-
 # Each value is {MEASURE|FORMAT}, the measures of results/jnlpba.json.
 HEADLINE = """
-| | here | peer | |
-|---|---:|---:|---|
-| F1, mean of ten corpora | {init on the suite|.1f} | {crfsuite on the suite|.1f} | python-crfsuite, on each corpus the best of two trainers and a small grid |
-| | | {ner on the suite|.1f} | spaCy `ner`, 60 or 120 s |
 | F1 on JNLPBA, after all updates | {F1 after all updates|.1f} | {dev F1 of crfsuite|.1f} | python-crfsuite, all 200 iterations |
 | its training, all updates | {computed by the cascade|.0f} s | {computed by crfsuite|.0f} s | python-crfsuite, all 200 iterations |
 | words to entities, new text | {Docs to entities with confidences, first pass|thousands} tokens/s | {Docs to entities, crfsuite, first pass|thousands} | python-crfsuite |
@@ -138,11 +131,10 @@ def _shown(value: float, form: str) -> str:
 def headline() -> str:
     figures = _figures()
     entries = read_entries(RESULTS / "suite.jsonl")
-    means = {
-        f"{name} on the suite": mean_of_best(entries, systems) for name, systems in OF_SUITE.items()
-    }
     shown = ("accuracy", "training", "decoding", "raw_text")
-    return fill(HEADLINE.lstrip(), {**_values(figures), **means}) + _releases(figures, shown)
+    head = "| | here | peer | |\n|---|---:|---:|---|"
+    lines = [head, *headline_lines(entries), fill(HEADLINE.strip(), _values(figures)), ""]
+    return "\n".join(lines) + _releases(figures, shown)
 
 
 def cascade() -> str:
@@ -177,9 +169,3 @@ def _releases(figures: Mapping[str, Any], shown: Iterable[str]) -> str:
         return f"\nMeasured with {next(iter(found))}.\n"
     lines = [f"{names}: {releases}" for releases, names in found.items()]
     return "\nMeasured with (figures): " + ". ".join(lines) + ".\n"
-
-
-def mean_of_best(entries: Sequence[Entry], systems: Collection[str]) -> float:
-    """The mean over the corpora of the best F1 that the systems, in any setting, have on each."""
-    found = [c for c in competitors(entries) if c.system in systems]
-    return fmean(max(c.f1(column) or 0.0 for c in found) for column in home_columns(entries))

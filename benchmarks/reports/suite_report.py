@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING
 
 from ..lib.paths import RESULTS
+from .against_peers import comparison_table, difference_cell, published_table
 from .markdown import table
 from .output import can_draw
 from .plotting import COLOURS, new_figure, save
@@ -89,8 +91,7 @@ def _gap_cell(found: Sequence[Competitor], column: Column) -> str:
     ours = next(c for c in found if c.system == DEFAULT)
     peer = best_peer(found, column)
     assert peer is not None
-    interval = difference(ours, peer, column[0])
-    return f"{value:+.2f} ({interval.low:+.1f} to {interval.high:+.1f})"
+    return difference_cell(difference(ours, peer, column[0]))
 
 
 def _mean_row(title: str, found: Sequence[Competitor], columns: Sequence[Column]) -> Cells:
@@ -105,11 +106,12 @@ def _mean_row(title: str, found: Sequence[Competitor], columns: Sequence[Column]
 
 
 def _rank_row(found: Sequence[Competitor], columns: Sequence[Column]) -> Cells:
-    """Mean ranks over the corpora on which every system has a result."""
-    lists = [[competitor.f1(column) for competitor in found] for column in columns]
+    """Mean ranks among the systems that have a result on every corpus."""
+    lists = [[competitor.f1(column) for column in columns] for competitor in found]
     complete = [[s for s in scores if s is not None] for scores in lists if None not in scores]
-    of_corpora = [ranks(scores) for scores in complete]
-    cells = [f"{mean(of):.1f}" for of in zip(*of_corpora, strict=True)] or [""] * len(found)
+    of_corpora = [ranks(scores) for scores in zip(*complete, strict=True)]
+    means = (f"{mean(of):.1f}" for of in zip(*of_corpora, strict=True))
+    cells = ["" if None in scores else next(means) for scores in lists]
     return ["mean rank", *cells, "", ""]
 
 
@@ -153,11 +155,29 @@ def interval_cell(entry: Entry) -> str:
     return f"{low:.1f} to {high:.1f}"
 
 
+def calibration_table(entries: Sequence[Entry]) -> str:
+    """Errors of confidences at home and away from home; nothing where none were measured."""
+    columns = [*home_columns(entries), *shifted_columns(entries)]
+    found = [c for c in competitors(entries) if any(map(c.calibration, columns))]
+    if not found:
+        return ""
+    rows = [
+        [" → ".join(column), *(_calibration_cell(competitor, column) for competitor in found)]
+        for column in columns
+    ]
+    return table(["ECE (excess)", *(competitor.title for competitor in found)], rows)
+
+
+def _calibration_cell(competitor: Competitor, column: Column) -> str:
+    known = competitor.calibration(column)
+    return "" if known is None else f"{known['error']:.3f} ({known['excess']:+.3f})"
+
+
 def best_setting_table(entries: Sequence[Entry]) -> str:
     """The best point of each peer's grid, by corpus."""
     found = [c for c in competitors(entries) if c.title.endswith("best of grid")]
     rows = [
-        [column[0], *(c.entries[column[0]]["setting"] for c in found if column[0] in c.entries)]
+        [column[0], *(c.entries.get(column[0], {}).get("setting", "") for c in found)]
         for column in home_columns(entries)
     ]
     header = ["", *(competitor.title for competitor in found)]
@@ -172,8 +192,22 @@ def report(entries: Sequence[Entry]) -> str:
             "from home on the labels that both corpora have.",
             suite_table(entries),
         ),
+        (
+            "Ours against the best peer on each corpus, all points of the grids included, with "
+            "paired 95 % intervals (bootstrap over documents). *From the corpus alone*: neither "
+            "has word knowledge. *As it comes*: both have the same; peers without count, too.",
+            comparison_table(entries),
+        ),
+        (
+            "Published figures without a transformer, by exact match. They are of the test parts, "
+            "which are kept back here: do not compare them with figures on dev.",
+            published_table(),
+        ),
         ("95 % intervals of F1 (bootstrap over documents).",
          cost_table(entries, "dev F1", interval_cell)),
+        ("Expected calibration error of the confidences of entities in ten bins; in brackets their "
+         "mean minus precision. They were calibrated on the same dev part.",
+         calibration_table(entries)),
         ("Raw text: F1 by characters; in brackets the difference to given tokens.",
          raw_table(entries)),
         ("Processor seconds of training, without scoring.",
@@ -181,7 +215,9 @@ def report(entries: Sequence[Entry]) -> str:
         ("Size of the saved model in megabytes.", cost_table(entries, "MB", size_cell)),
         ("The best point of each grid, chosen on the same dev.", best_setting_table(entries)),
     )  # fmt: skip
-    return "# The suite\n\n" + "\n".join(f"{text}\n\n{content}" for text, content in parts)
+    return "# The suite\n\n" + "\n".join(
+        f"{text}\n\n{content}" for text, content in parts if content
+    )
 
 
 def write(path: Path) -> None:
@@ -207,7 +243,7 @@ def draw(entries: Sequence[Entry], path: str) -> None:
     figure, (axes,) = new_figure(9, 1.6 + 0.42 * len(columns), grid="x")
     places = {column: -i for i, column in enumerate(columns)}
     axes.axvline(0, color="#888888", linewidth=1)
-    markers = iter(_PEERS)
+    markers = cycle(_PEERS)
     for number, competitor in enumerate(found):
         marker = next(markers) if competitor.is_peer else "o"
         is_default = competitor.system == DEFAULT

@@ -20,8 +20,8 @@ Column = tuple[str, ...]
 
 TOKENS, RAW = "tokens", "raw"
 """What a model gets: the tokens and sentences of the corpus, or its text."""
-DEFAULT = "init"
-"""The system that is compared with the best peer."""
+DEFAULT, ALONE = "init", "alone"
+"""The system that is compared with the best peer, and the same without word knowledge."""
 
 
 def key_of(entry: Entry) -> Key:
@@ -67,10 +67,18 @@ class Competitor:
 
     def f1(self, column: Column) -> float | None:
         """F1 at home, or away from home; None where it is not known."""
+        scores = self._scores(column)
+        return float(scores["f1"]) if scores else None
+
+    def calibration(self, column: Column) -> Entry | None:
+        """The error and the excess of confidences; None where there are none, or not measured."""
+        return self._scores(column).get("calibration")
+
+    def _scores(self, column: Column) -> Entry:
         scores = self.entries.get(column[0], {})
         for target in column[1:]:
             scores = scores.get("shifted", {}).get(target, {})
-        return float(scores["f1"]) if scores else None
+        return scores
 
 
 def competitors(entries: Iterable[Entry]) -> list[Competitor]:

@@ -14,7 +14,7 @@ from ..lib.paths import RESULTS
 from ..lib.processes import Result
 from ..reports import active_learning_report, adaptation_report, segmentation_report
 from ..reports.output import Picture, read_json, write_report
-from . import domains, forest, low_resource, old_share
+from . import domains, forest, low_resource, old_share, unseen_words
 
 Report = tuple[Callable[[Result], str], Picture | None]
 REPORTS: dict[str, Report] = {
@@ -29,6 +29,7 @@ REPORTS: dict[str, Report] = {
     "low_resource_10000": (low_resource.make_report, None),
     "old_share": (old_share.make_report, None),
     "segmentations": segmentation_report.REPORT,
+    "unseen_words": unseen_words.REPORT,
 }
 """What makes the report, and the picture, of each file of results."""
 

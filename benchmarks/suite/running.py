@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from ..lib.corpora import RAW_SUFFIX
 from ..lib.machine import describe_machine, size_in_bytes
 from ..lib.package import TOKENS_GIVEN
 from ..lib.processes import ChildError, Result, TaskRunner
-from ..peers.systems import CrfSuite, SpacyNer, System, TrainingSetup
+from ..peers.systems import TrainingSetup
 from ..reports.suite_results import RAW, TOKENS, Entry, Key, add_entry, key_of, read_entries
 from .corpora import CORPORA, SHIFTS, Prepared, Shift, SuiteCorpus
 from .systems import Ours, Row
@@ -57,6 +57,7 @@ def plan(corpora: Iterable[str], rows: Sequence[Row], inputs: Sequence[str]) -> 
         for setting in row.settings_for(corpus.is_large)
         for given in inputs
         if given == TOKENS or not row.is_peer
+        if corpus.lang == "en" or not row.is_english
     ]
     return sorted(found, key=lambda training: not training.is_fixed)
 
@@ -105,11 +106,12 @@ class Suite:
             system = replace(system, input=training.input)
         sizes = self.prepared.sizes(corpus.name)
         folder = self._model_folder(training)
-        setup = self._setup(corpus, folder)
+        targets = self.prepared.targets(corpus.name, self.shifts)
+        setup = self._setup(corpus, folder, [target["data"] for target in targets.values()])
         model = system.model(folder)
         try:
             result = system.train(setup, repeat=0)
-            scores = self._scores(training, str(model), system.reader)
+            scores = self._scores(training, str(model), system.reader, targets)
             size = size_in_bytes(model)
         finally:
             shutil.rmtree(folder)
@@ -121,13 +123,14 @@ class Suite:
             "setting": training.setting,
             "is_fixed": training.is_fixed,
             "input": training.input,
+            "has_words": result.get("has_words", system.has_words),
             "packages": describe_machine()["packages"],
             "tokens": sizes["train"]["tokens"],
             **scores,
             "seconds": system.seconds(result),
             "computed_seconds": result["computed_seconds"],
             "bytes": size,
-            "settings": _settings(system, setup),
+            "settings": system.settings(setup),
             "training": {k: v for k, v in result.items() if isinstance(v, int | float | str)},
         }
 
@@ -139,7 +142,7 @@ class Suite:
         folder.mkdir(parents=True)
         return folder
 
-    def _setup(self, corpus: SuiteCorpus, models: Path) -> TrainingSetup:
+    def _setup(self, corpus: SuiteCorpus, models: Path, others: Sequence[str]) -> TrainingSetup:
         folder = self.prepared.folder(corpus.name)
         return TrainingSetup(
             self.runner,
@@ -151,31 +154,20 @@ class Suite:
             ner_seconds=corpus.ner_seconds,
             lang=corpus.lang,
             ner_reader=TOKENS_GIVEN,
+            others=others,
         )
 
-    def _scores(self, training: Training, model: str, reader: str) -> Result:
+    def _scores(
+        self, training: Training, model: str, reader: str, targets: Mapping[str, Result]
+    ) -> Result:
         name = training.corpus.name
         folder = self.prepared.folder(name)
         if training.input == RAW:
             dev = str(folder / f"dev{RAW_SUFFIX}")
             return self.runner.run("suite.scoring:score_raw", {"model": model, "dev": dev})
         dev = str(folder / "dev.spacy")
-        targets = self.prepared.targets(name, self.shifts)
-        arguments = {"model": model, "reader": reader, "dev": dev, "targets": targets}
+        arguments = {"model": model, "reader": reader, "dev": dev, "targets": dict(targets)}
         return self.runner.run("suite.scoring:score_tokens", arguments)
-
-
-def _settings(system: System, setup: TrainingSetup) -> Result:
-    """What a training depends on besides its corpus."""
-    if isinstance(system, CrfSuite):
-        return {
-            "algorithm": system.algorithm,
-            "min_count": system.min_count,
-            **system.all_parameters(setup),
-        }
-    if isinstance(system, SpacyNer):
-        return {"processor_seconds": setup.ner_seconds, "evaluations": setup.ner_evaluations}
-    return dict(system.overrides) if isinstance(system, Ours) else {}
 
 
 def described(entry: Entry) -> str:

@@ -11,7 +11,7 @@ import spacy
 
 from ..lib.bootstrap import f1, interval, samples
 from ..lib.corpora import read_docs
-from ..peers.evaluation import character_spans, count, read_annotator, token_spans
+from ..peers.evaluation import character_spans, count, read_annotator, reliability, token_spans
 
 
 def score_tokens(
@@ -19,7 +19,9 @@ def score_tokens(
 ) -> dict[str, Any]:
     """Scores on dev with its tokens and sentences, and under `shifted` those on other corpora.
 
-    reader: `spacy` or `crfsuite`. targets: for each other corpus its `data`, and under `labels`
+    Each with the calibration of confidences, None for a system without any.
+
+    reader: as for `read_annotator`. targets: for each other corpus its `data`, and under `labels`
     what each label counts as.
     """
     found = _scored_with(model, reader, dev, None)
@@ -37,7 +39,8 @@ def _scored_with(
 ) -> dict[str, Any]:
     annotator = read_annotator(model, reader, data)
     docs, _ = annotator.once()
-    return summarize(count(annotator.gold, docs, partial(token_spans, labels=labels)))
+    counts = count(annotator.gold, docs, partial(token_spans, labels=labels))
+    return {**summarize(counts), "calibration": reliability(annotator.gold, docs, labels)}
 
 
 def score_raw(model: str, dev: str) -> dict[str, Any]:

@@ -104,12 +104,12 @@ class _Kept:
         return nlp is self.nlp and nlp.config == self.config
 
     def calibrated(self, data: bytes, found: list[Calibrated]) -> Language:
-        """The copy with the weights of `data`, and temperatures that are set each time."""
+        """The copy with the weights of `data`, and options that are set each time."""
         self.copy.from_bytes(data, exclude=_SHARED)
         self.copy.meta.update(deepcopy(self.nlp.meta))
         for result in found:
             pipe: Any = self.copy.get_pipe(result.component)
-            pipe.temperature = result.temperature
+            pipe.cfg = result.options
         return self.copy
 
 

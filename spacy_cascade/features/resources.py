@@ -93,6 +93,10 @@ class Resource(ABC):
         """For the meta of pipelines: `name`, `url`, `author`, `license`; empty where it is own."""
         return {}
 
+    def are_seen(self, lower: Keys1d) -> Bools1d | None:
+        """Which words, as hashes in lower case, training had; None where it does not know."""
+        return None
+
     @abstractmethod
     def arrays(self) -> Arrays:
         """What is saved, each array under a short name of its own."""
@@ -194,6 +198,11 @@ class Resources:
     def codes(self, tokens: Tokens, own_flags: Ints2d | None) -> list[Keys1d]:
         """The codes of tokens, uint64 `[T]` for each resource in `coded`."""
         return [self.of(self.specs[key]).codes(tokens, own_flags) for key in self.coded]
+
+    def are_seen(self, lower: Keys1d) -> Bools1d | None:
+        """Which words, uint64 `[n]` in lower case, training had; None where no resource knows."""
+        answers = (made.are_seen(lower) for made in self.made.values())
+        return next((seen for seen in answers if seen is not None), None)
 
     # Model files
 
@@ -350,6 +359,9 @@ class SpanWordCounts(Resource):
         others = counts - _sums(inverse, own_flags, len(distinct))[inverse]
         # A Doc that was never counted has nothing to be taken off.
         return _pack(np.where((others >= 0).all(axis=1, keepdims=True), others, counts))
+
+    def are_seen(self, lower: Keys1d) -> Bools1d | None:
+        return self.index.lookup(lower) >= 0 if len(self.index) else None
 
     def arrays(self) -> Arrays:
         return {"keys": self.index.keys, "counts": self.counts}

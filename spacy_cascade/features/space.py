@@ -13,7 +13,7 @@ from ..numeric.design import Design
 from ..numeric.encoded import Encoded
 from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK
-from ..types import Ints2d, Keys1d, Keys2d
+from ..types import Bools1d, Ints2d, Keys1d, Keys2d
 from .attributes import ContextAttribute
 from .attributes import TextOf as TextOf
 from .feature_counts import FeatureCounts
@@ -132,6 +132,10 @@ class FeatureSpace:
         """Let the resources learn from further tokens, too."""
         self.resources.add(tokens, flags)
         self._forget_values()
+
+    def are_seen(self, lower: Keys1d) -> Bools1d | None:
+        """Which words, spaCy's hashes `[n]` in lower case, training had; None if not known."""
+        return self.resources.are_seen(lower)
 
     def _forget_values(self) -> None:
         """Forget words whose values follow from a resource that may be another one now."""

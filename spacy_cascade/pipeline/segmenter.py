@@ -63,6 +63,7 @@ class CascadeSegmenter(CascadePipe):
     spans_key: str = setting("cascade")
     confidence: bool = setting(True)
     temperature: Positive = setting(1.0)
+    unseen_words: Share | None = setting(None)
     threshold: Share = setting(0.0)
     label_thresholds: dict[str, Share] = setting({})
     constrained: bool = setting(False)

@@ -1,31 +1,37 @@
 """Calibrating the confidences of a pipeline (`pipeline.calibration`)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..errors import ConfigError, TrainingError
 from ..pipeline.calibration import Outcomes, best_temperature, gives_confidences, log_loss
 from ..pipeline.recognisers import annotated
+from ..pipeline.unseen_words import count_words, options_after
 from .reconfigure import Settings, with_settings
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """The temperature of a component, and its mean log loss at 1 and at that temperature."""
+    """The temperature of a component, and its mean log loss at 1 and at that temperature.
+
+    options: all that calibrating sets, by name.
+    """
 
     component: str
     n_spans: int
     temperature: float
     loss_before: float
     loss: float
+    options: Mapping[str, float | None]
 
     @property
     def settings(self) -> Settings:
-        """The option that the calibrated component has."""
-        return {self.component: {"temperature": self.temperature}}
+        """The options that the calibrated component has."""
+        return {self.component: self.options}
 
 
 def calibrate(nlp: Language, examples: Iterable[Example]) -> tuple[Language, list[Calibrated]]:
@@ -42,7 +48,8 @@ def calibrate(nlp: Language, examples: Iterable[Example]) -> tuple[Language, lis
 
 def temperatures(nlp: Language, examples: Sequence[Example]) -> list[Calibrated]:
     """What `calibrate` finds for each component with confidences; it raises the same errors."""
-    found = [_calibrate(name, outcomes) for name, outcomes in outcomes_of(nlp, examples)]
+    docs = [example.predicted for example in examples]
+    found = [_calibrate(nlp, name, outcomes, docs) for name, outcomes in outcomes_of(nlp, examples)]
     if not found:
         raise ConfigError(
             f"No component of the pipeline gives confidences; it has {nlp.pipe_names}. Give one "
@@ -65,7 +72,7 @@ def outcomes_of(nlp: Language, examples: Sequence[Example]) -> Iterator[tuple[st
         docs = annotated(pipe, docs)
 
 
-def _calibrate(name: str, outcomes: Outcomes) -> Calibrated:
+def _calibrate(nlp: Language, name: str, outcomes: Outcomes, docs: Sequence[Doc]) -> Calibrated:
     if not len(outcomes.right):
         raise TrainingError(
             f"'{name}' finds no spans in these Docs whose confidence could be judged. Give Docs "
@@ -73,4 +80,6 @@ def _calibrate(name: str, outcomes: Outcomes) -> Calibrated:
         )
     temperature = best_temperature(outcomes)
     before, after = (log_loss(outcomes, t) for t in (1.0, temperature))
-    return Calibrated(name, len(outcomes.right), temperature, before, after)
+    pipe = nlp.get_pipe(name)
+    options = {"temperature": temperature, **options_after(pipe, count_words(pipe, docs))}
+    return Calibrated(name, len(outcomes.right), temperature, before, after, options)

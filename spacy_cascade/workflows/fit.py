@@ -22,6 +22,7 @@ from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.progress import progress
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.gold import read_gold, read_own_gold
+from ..pipeline.unseen_words import WordCounts, count_words, options_after
 from ..types import Floats1d
 from .calibrate import outcomes_of
 from .hand_made import Annotated, read_examples, shown
@@ -58,10 +59,11 @@ class Fitted:
 
 @dataclass(frozen=True)
 class _Step:
-    """After one update: the score, and what each component is sure of."""
+    """After one update: the score, what each component is sure of, and the words that it met."""
 
     score: float
     outcomes: dict[str, Outcomes]
+    words: dict[str, WordCounts]
 
 
 def fit(
@@ -244,17 +246,21 @@ def _run(
     for _ in _updates(nlp, examples, n):
         scores = nlp.evaluate(held)
         found = [scores[name] for name in _SCORES if scores.get(name) is not None]
-        yield _Step(found[0] if found else 0.0, dict(outcomes_of(nlp, held)))
+        docs = [example.predicted for example in held]
+        words = {name: count_words(pipe, docs) for name, pipe in _learning(nlp)}
+        yield _Step(found[0] if found else 0.0, dict(outcomes_of(nlp, held)), words)
 
 
 def _calibrate(nlp: Language, steps: Sequence[_Step]) -> dict[str, float]:
-    """Give each component the temperature of least log loss on what was left out."""
+    """Calibrate each component on what was left out: the temperature of least log loss."""
     chosen: dict[str, float] = {}
     for name, pipe in _learning(nlp):
         parts = [step.outcomes[name] for step in steps if name in step.outcomes]
         parts = [part for part in parts if len(part.right)]
         if parts:
-            chosen[name] = pipe.temperature = best_temperature(_together(parts))
+            chosen[name] = best_temperature(_together(parts))
+            words = sum((step.words[name] for step in steps), WordCounts())
+            pipe.cfg = {"temperature": chosen[name], **options_after(pipe, words)}
     return chosen
 
 

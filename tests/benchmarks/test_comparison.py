@@ -41,6 +41,27 @@ def test_bootstrap_is_that_of_a_loop_over_docs(generator: np.random.Generator) -
     assert found.share_above == pytest.approx(np.mean(np.array(gaps) > 0), abs=0.03)
 
 
+def test_a_mean_over_corpora_is_that_of_a_loop_over_docs(generator: np.random.Generator) -> None:
+    """Docs are drawn in each corpus for itself, so that noise of several corpora averages out."""
+    pairs = []
+    for n_docs, share in ((20, 0.8), (40, 0.6)):
+        gold = generator.integers(50, 200, n_docs)
+        of_both = (generator.binomial(gold, share), generator.binomial(gold, share - 0.1))
+        pairs.append(tuple(np.stack([right, gold, gold], axis=1) for right in of_both))
+    found = bootstrap.mean_difference(pairs, n_samples=4000)
+    gaps = []
+    for _ in range(4000):
+        of_corpora = []
+        for ours, theirs in pairs:
+            docs = generator.integers(0, len(ours), len(ours))
+            scores = [200 * r / (f + g) for r, f, g in (c[docs].sum(0) for c in (ours, theirs))]
+            of_corpora.append(scores[0] - scores[1])
+        gaps.append(np.mean(of_corpora))
+    assert found.value == pytest.approx(np.mean(gaps), abs=0.1)
+    assert found.low == pytest.approx(np.quantile(gaps, 0.025), abs=0.2)
+    assert found.high == pytest.approx(np.quantile(gaps, 0.975), abs=0.2)
+
+
 def test_equal_models_differ_by_nothing() -> None:
     counts = np.array([[1, 2, 3], [2, 2, 2], [0, 0, 0]])
     (found,) = bootstrap.differences({"a": counts, "b": counts}).values()

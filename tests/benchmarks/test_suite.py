@@ -6,18 +6,22 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import spacy
 from spacy.tokens import Doc, DocBin, Span
+from spacy.util import load_config
 
 from benchmarks.lib.corpora import read_columns, read_docs
 from benchmarks.lib.processes import ChildError, TaskRunner
-from benchmarks.peers.evaluation import character_spans, count, token_spans
-from benchmarks.reports import settings_report, suite_report, suite_results
+from benchmarks.peers import spacy_ner
+from benchmarks.peers.evaluation import character_spans, count, judged, reliability, token_spans
+from benchmarks.reports import against_peers, settings_report, suite_report, suite_results
 from benchmarks.suite import __main__ as command
 from benchmarks.suite import (
     auto_search,
@@ -31,6 +35,7 @@ from benchmarks.suite import (
 from benchmarks.suite.arguments import read_settings
 from benchmarks.suite.corpora import Shift, SuiteCorpus
 from helpers import SENTENCES, blank, make_doc
+from spacy_cascade.pipeline.spans.confidences import register_confidence
 
 Entry = dict[str, Any]
 
@@ -144,6 +149,23 @@ def test_raw_text_is_compared_by_characters() -> None:
     assert count([gold], [found])["by_doc"] == [[0, 1, 1]]
 
 
+def test_reliability_of_confidences() -> None:
+    """In the bin of 0.9 one of two is right, in that of 0.3 none; others have no confidence."""
+    vocab = blank().vocab
+    register_confidence()
+    found, gold = make_doc(vocab, "a b c d e"), make_doc(vocab, "a b c d e")
+    spans = [Span(found, i, i + 1, label) for i, label in enumerate(["x", "x", "y", "z"])]
+    found.spans["cascade"] = spans[:3]
+    found.spans["cascade"].attrs["scores"] = [0.9, 0.9, 0.3]
+    found.ents = spans
+    gold.ents = [Span(gold, 0, 1, "x"), Span(gold, 1, 2, "y"), Span(gold, 2, 4, "y")]
+    known = reliability([gold], [found])
+    assert known == pytest.approx({"error": (2 * 0.4 + 0.3) / 3, "excess": 2.1 / 3 - 1 / 3})
+    as_one = {"x": "n", "y": "n"}
+    assert judged([gold], [found], as_one) == [(0.9, True), (0.9, True), (0.3, False)]
+    assert reliability([gold], [found], {"z": "z"}) is None
+
+
 def test_summary_of_counts() -> None:
     found = scoring.summarize({"by_doc": [[1, 2, 4], [1, 2, 0]], "by_label": {}})
     assert found["precision"] == 50.0
@@ -239,11 +261,97 @@ def test_the_peer_counts_a_feature_whatever_its_tag(tmp_path: Path) -> None:
     text = "a\tB-x\n\na\tB-y\n\na\tO\n\nb\tO\n\n"
     (tmp_path / "train.tsv").write_text(text)
     sentences = read_columns(str(tmp_path / "train.tsv"))
-    is_frequent: Callable[[str], bool] = peer._frequent(sentences, 3)
+    features = peer.sentence_features
+    is_frequent: Callable[[str], bool] = peer._frequent(sentences, features, 3)
     assert is_frequent("word@0=a")
     assert is_frequent("bias")
     assert not is_frequent("word@0=b")
-    assert peer._frequent(sentences, 1)("word@0=never seen")
+    assert peer._frequent(sentences, features, 1)("word@0=never seen")
+
+
+@pytest.fixture
+def clusters(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Two columns of made clusters: the length of the word, and its first letter, if small.
+
+    Returns what was looked up.
+    """
+    peer = pytest.importorskip("benchmarks.peers.crfsuite")
+    asked: list[list[str]] = []
+
+    def made(texts: Sequence[str]) -> list[list[str]]:
+        asked.append(list(texts))
+        return [[f"{len(t)}" for t in texts], [t[0] if t.islower() else "" for t in texts]]
+
+    monkeypatch.setattr(peer, "word_clusters", made)
+    monkeypatch.setitem(peer.FEATURES, "crfsuite_clusters", peer.ClusterFeatures())
+    return asked
+
+
+def test_clusters_at_five_places(clusters: list[list[str]]) -> None:
+    peer = pytest.importorskip("benchmarks.peers.crfsuite")
+    features_of = peer.FEATURES["crfsuite_clusters"]
+    plain, found = (f(["We", "met", "a", "dog"]) for f in (peer.sentence_features, features_of))
+    more = [row[len(before) :] for before, row in zip(plain, found, strict=True)]
+    assert more[0] == [
+        "cluster0@0=2",
+        "cluster0@1=3",
+        "cluster1@1=m",
+        "cluster0@2=1",
+        "cluster1@2=a",
+    ]
+    assert more[3] == ["cluster0@-2=3", "cluster1@-2=m", "cluster0@-1=1", "cluster1@-1=a",
+                       "cluster0@0=3", "cluster1@0=d"]  # fmt: skip
+    assert features_of(["a", "cat"])[1][-2:] == ["cluster0@0=3", "cluster1@0=c"]
+    assert clusters == [["We", "a", "dog", "met"], ["cat"]], "each word is looked up once"
+
+
+@pytest.mark.slow(kind="experiments")
+def test_a_peer_with_clusters_is_trained_and_scored_with_them(
+    suite: running.Suite, clusters: list[list[str]]
+) -> None:
+    training, *_ = running.plan(["home"], [systems.ROWS["crfsuite_words"]], ["tokens"])
+    entry = suite.train(training)
+    assert entry["has_words"]
+    assert entry["f1"] > 50
+    assert clusters
+    plain = suite.train(running.plan(["home"], [systems.ROWS["crfsuite"]], ["tokens"])[0])
+    assert not plain["has_words"]
+    assert plain["training"]["features"] < entry["training"]["features"]
+
+
+def test_vectors_for_the_words_of_all_corpora(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocab = blank().vocab
+    for name, text in (("a", "a dog"), ("b", "a cat")):
+        DocBin(docs=[make_doc(vocab, text)]).to_disk(tmp_path / f"{name}.spacy")
+    monkeypatch.setattr(
+        spacy_ner,
+        "word_vectors",
+        lambda texts: np.array([[len(t), ord(t[0]), 1] for t in texts], dtype=np.float32),
+    )
+    sources = [str(tmp_path / f"{name}.spacy") for name in "ab"]
+    made = spacy_ner.write_vectors(sources, str(tmp_path / "vectors"), "xx")
+    assert made == {"words": 3, "dimensions": 3}
+    vectors = spacy.load(tmp_path / "vectors").vocab
+    assert vectors["dog"].vector.tolist() == [3, ord("d"), 1]
+    assert not vectors["bird"].has_vector
+
+
+@pytest.mark.parametrize("vectors", [None, "folder"])
+@pytest.mark.parametrize("optimize", ["efficiency", "accuracy"])
+def test_ner_is_trained_until_patience_ends(
+    optimize: str, vectors: str | None, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "ner.cfg")
+    spacy_ner.write_ner_config(path, "t", "d", "en", optimize, spacy_ner.SPACY_READER, vectors)
+    config = load_config(path).interpolate()
+    assert (config["training"]["max_steps"], config["training"]["max_epochs"]) == (0, 0)
+    assert config["training"]["patience"] == 1600
+    assert config["initialize"]["vectors"] == vectors
+    embed = config["components"]["tok2vec"]["model"]["embed"]
+    assert embed["include_static_vectors"] == (vectors is not None)
+    assert [config["corpora"][part]["path"] for part in ("train", "dev")] == ["t", "d"]
 
 
 # Tables
@@ -287,6 +395,89 @@ def test_the_table_is_made_of_the_results() -> None:
         ["bb → a", "50.00", "40.00", "**51.00**", "51.00", "-1.00"],
         ["**mean, shifted**", "50.00", "40.00", "**51.00**", "51.00", "-1.00"],
     ]
+
+
+def test_calibration_is_shown_where_it_was_measured() -> None:
+    known = {"error": 0.0123, "excess": -0.004}
+    entries = made_entries()
+    assert "Expected calibration error" not in suite_report.report(entries)
+    entries[0]["shifted"]["a"]["calibration"] = {"error": 0.2, "excess": 0.15}
+    entries[4]["calibration"] = known
+    entries[5]["calibration"] = None
+    lines = suite_report.calibration_table(entries).splitlines()
+    assert [cells(line) for line in (lines[0], *lines[2:])] == [
+        ["ECE (excess)", "init"],
+        ["a", "0.012 (-0.004)"],
+        ["bb", ""],
+        ["bb → a", "0.200 (+0.150)"],
+    ]
+    assert "Expected calibration error" in suite_report.report(entries)
+
+
+def test_rows_with_word_knowledge_are_for_english() -> None:
+    known = [row for row in systems.ROWS.values() if row.is_english]
+    assert {row.name for row in known} == {
+        "alone", "crfsuite_words", "crfsuite_pa_words", "ner_words",
+    }  # fmt: skip
+    found = running.plan(["conll2002-nl", "conll2003"], known, ["tokens"])
+    assert {training.corpus.name for training in found} == {"conll2003"}
+
+
+WORDS: Entry = {"has_words": True}
+
+
+def test_each_side_is_compared_with_its_own_peer() -> None:
+    """On `bb` knowledge was measured for both sides, on `ccc` for ours alone, on `a` for none."""
+    entries = [
+        entry("bb", "init", 85.0, **WORDS),
+        entry("bb", "alone", 80.0, is_peer=False),
+        entry("bb", "crf", 70.0),
+        entry("bb", "crf", 79.0, setting="tuned", is_fixed=False),
+        entry("bb", "crf_words", 78.0, **WORDS),
+        entry("bb", "crf_words", 82.0, setting="tuned", is_fixed=False, **WORDS),
+        entry("a", "init", 60.0),
+        entry("a", "init", 99.0, setting="tuned", is_fixed=False),
+        entry("a", "init", 98.0, input="raw"),
+        entry("a", "crf", 62.0),
+        entry("ccc", "init", 50.0, **WORDS),
+        entry("ccc", "crf", 40.0),
+    ]
+    lines = against_peers.comparison_table(entries).splitlines()
+    assert [cells(line) for line in (lines[0], *lines[2:])] == [
+        ["dev F1", "from the corpus alone", "best peer", "difference",
+         "as it comes", "best peer", "difference"],
+        ["a", "60.00", "62.00", "-2.00 (-2.0 to -2.0)", "60.00", "62.00", "-2.00 (-2.0 to -2.0)"],
+        ["bb", "80.00", "79.00", "+1.00 (+1.0 to +1.0)", "85.00", "82.00", "+3.00 (+3.0 to +3.0)"],
+        ["ccc", "", "", "", "", "", ""],
+        ["**mean**", "70.00", "70.50", "-0.50 (-0.5 to -0.5)",
+         "72.50", "72.00", "+0.50 (+0.5 to +0.5)"],
+    ]  # fmt: skip
+    alone, comes, *none = against_peers.headline_lines(entries)
+    assert alone.startswith("| F1, mean of 2 corpora, *from the corpus alone* | 70.0 | 70.5 | ")
+    assert comes.startswith("| F1, mean of 2 corpora, *as it comes* | 72.5 | 72.0 | ")
+    assert comes.endswith("difference +0.5 (+0.5 to +0.5) |")
+    assert none == []
+
+
+def test_without_results_nothing_is_compared() -> None:
+    assert against_peers.comparison_table([]) == ""
+    assert against_peers.comparison_table([entry("a", "crf", 60.0)]) == ""
+    assert against_peers.headline_lines([entry("a", "init", 60.0, **WORDS)]) == []
+    only = [entry("a", "init", 60.0), entry("a", "ner", 50.0)]
+    first, ner = against_peers.headline_lines(only)
+    assert "*from the corpus alone* | 60.0 | 50.0 |" in first
+    assert ner == "| | | 50.0 | spaCy `ner`, 60 or 120 s |"
+
+
+def test_a_system_on_some_corpora_has_neither_mean_nor_rank() -> None:
+    """And takes none from others."""
+    entries = [*made_entries(), entry("a", "later", 90.0)]
+    lines = {cells(line)[0]: cells(line) for line in suite_report.suite_table(entries).splitlines()}
+    assert lines["dev F1"][1:5] == ["init", "crf", "crf, best of grid", "later"]
+    assert lines["**mean**"][1:5] == ["70.00", "66.00", "**70.50**", ""]
+    assert lines["mean rank"][1:5] == ["2.0", "2.2", "1.8", ""]
+    best = suite_report.best_setting_table([*entries, entry("bb", "later", 1.0, setting="x")])
+    assert all(line.count("|") == best.splitlines()[0].count("|") for line in best.splitlines())
 
 
 def test_settings_are_compared_with_the_fixed_one() -> None:
@@ -399,7 +590,9 @@ def test_settings_of_the_command_line() -> None:
         "count 1": {"components.a.model.min_count": 1, "nlp.lang": "en", "x.y": None}
     }
     rows = command.chosen_rows(["init", "ner"], [given])
-    assert [list(row.settings) for row in rows] == [["as it is", "count 1"], ["as it is"]]
+    assert [list(row.settings) for row in rows] == [
+        ["as it is", "count 1"], ["as it is", "until patience ends"],
+    ]  # fmt: skip
 
 
 def test_docs_keep_their_sentences_as_columns(suite: running.Suite) -> None:

@@ -36,7 +36,8 @@ from spacy_cascade.storage import model_file
 CHANGED: dict[str, dict[str, Any]] = {
     SEGMENTER: {
         "gold_key": "gold", "gold_labels": ["GENE"], "spans_key": "other", "confidence": True,
-        "temperature": 2.5, "threshold": 0.125, "label_thresholds": {"ENT": 0.25},
+        "temperature": 2.5, "unseen_words": 0.0625, "threshold": 0.125,
+        "label_thresholds": {"ENT": 0.25},
         "constrained": True, "overlapping": True, "set_ents": True, "n_best": 1,
         "joint_key": "chunks",
     },

@@ -32,7 +32,7 @@ from ...numeric.arrays import Array, Arrays, Shapes, blocks
 from ...numeric.index import KeyIndex
 from ...numeric.k_means import ClusterTree, directions, directions_from
 from ...types import Ints1d, Ints2d, Keys1d, Pointers1d, Reals2d
-from . import pieces
+from . import pieces as piece_arrays
 from .pieces import ZERO, WordPieces, bytes_of, check_text, texts_of
 
 MOST_SIZES = 4
@@ -87,9 +87,9 @@ class WordTable(Resource):
         self.groups = arrays["groups"].astype(np.int32)
         self.about = About(**json.loads(str(arrays["about"].data, "utf8")))
         self._known: dict[str, int] = {}
-        self._pieces, self._tree = None, None
+        self.pieces, self._tree = None, None
         if "rows" in arrays:
-            self._pieces = WordPieces(arrays, self.about.is_lower)
+            self.pieces = WordPieces(arrays, self.about.is_lower)
             self._tree = _tree_of(self.groups, arrays["centroids"])
 
     @classmethod
@@ -155,9 +155,9 @@ class WordTable(Resource):
         for form in _FORMS if len(self._index) else ():
             (unknown,) = np.nonzero(clusters < 0)
             clusters[unknown] = self._listed([form(texts[i]) for i in unknown.tolist()])
-        if self._pieces is not None and self._tree is not None:
+        if self.pieces is not None and self._tree is not None:
             (unknown,) = np.nonzero(clusters < 0)
-            vectors = self._pieces.vectors([texts[i] for i in unknown.tolist()])
+            vectors = self.pieces.vectors([texts[i] for i in unknown.tolist()])
             has_vector = vectors.any(axis=1)
             points = directions_from(self._arrays["mean"], directions(vectors[has_vector]))
             clusters[unknown[has_vector]] = self._tree.clusters(points.astype(np.float32))
@@ -218,7 +218,7 @@ class WordTable(Resource):
         if "rows" in arrays:
             width = size("mean")
             n_centroids = size("centroids") // max(1, width)
-            found |= pieces.shapes(arrays, width)
+            found |= piece_arrays.shapes(arrays, width)
             found |= {"mean": ((width,), "f"), "centroids": ((n_centroids, width), "u1")}
         return found
 
@@ -243,7 +243,7 @@ class WordTable(Resource):
         except (ValueError, TypeError):
             raise InvalidArray("about", "is no description of a table") from None
         if "rows" in arrays:
-            pieces.check(arrays)
+            piece_arrays.check(arrays)
             if len(arrays["centroids"]) != n_clusters:
                 raise InvalidArray("centroids", "has not one row for each cluster")
 

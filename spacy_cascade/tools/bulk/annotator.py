@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from spacy.util import get_package_path, is_package
 
 from ...errors import ConfigError, ModelFileError
 from ...features.strings import is_valid
+from ...pipeline.unseen_words import WordSample
 from ..tokenizers.tokenizing import tokenize
 from .extras import arrow
 from .long_docs import joined, parts_of
@@ -36,12 +38,21 @@ _LEARNT_TOKENS = 1_000_000
 class _Loaded:
     """A pipeline of this process.
 
-    lock: one thread at a time may have a memory zone of it. tokens: annotated so far.
+    sample: of the words that `annotate` has met. lock: one thread at a time may have a memory zone
+    of it. tokens: annotated so far. has_warned: of unseen words.
     """
 
     nlp: Language
+    sample: WordSample
     lock: Any = field(default_factory=RLock)
     tokens: int = 0
+    has_warned: bool = False
+
+    def warn_once(self) -> None:
+        """Warn where the texts have far more unseen words than usual, one time in a process."""
+        if not self.has_warned and self.sample.warning:
+            self.has_warned = True
+            warnings.warn(self.sample.warning, stacklevel=3)
 
 
 _BLOCK = 1 << 20
@@ -139,13 +150,17 @@ class Annotator:
         """What is found in each text, in one memory zone.
 
         texts: also Docs, which keep their tokens and annotation. What is no text is an error of
-        that text alone.
+        that text alone. Warns once where texts have far more words that training has not seen than
+        those that the pipeline was calibrated on (`pipeline.unseen_words`).
         """
+        loaded = self._loaded()
 
         def use(_: int, doc: Doc) -> Annotated:
+            loaded.sample.add(doc)
             return Annotated(entities_of(doc, self.spans_key), len(doc), None)
 
         found = self.each(texts, use)
+        loaded.warn_once()
         return [Annotated([], 0, f.reason) if isinstance(f, Failed) else f for f in found]
 
     def each(
@@ -181,7 +196,7 @@ class Annotator:
                 self._check_fingerprint()
                 nlp = spacy.load(self.path)
                 self._check_fingerprint()
-                _LOADED[key] = _Loaded(nlp)
+                _LOADED[key] = _Loaded(nlp, WordSample(nlp))
             return _LOADED[key]
 
     @contextmanager

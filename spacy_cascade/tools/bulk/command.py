@@ -90,6 +90,8 @@ def annotate_command(
         print_info(f"{counted(found.continued, 'shard')} of an earlier run stayed")
     if found.failed:
         print_warning(f"{counted(found.failed, 'record')} failed: see {output / FAILED}")
+    if found.warning:
+        print_warning(found.warning)
     print_good(
         f"{counted(found.records, 'record')}, {counted(found.tokens, 'token')}, "
         f"{counted(found.entities, 'entity', 'entities')} in {counted(found.shards, 'shard')} -> "

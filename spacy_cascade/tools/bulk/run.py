@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -19,6 +19,7 @@ from ...files import remove_leftovers_in, replace_file
 from ...locking import LOCK, lock_folder
 from ...parallel import available_cores
 from ...pipeline.progress import progress
+from ...pipeline.unseen_words import WordCounts
 from .annotator import Annotator
 from .engines import Engine, engine_of
 from .plan import Plan, check_same, header_of, make_plan
@@ -60,7 +61,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the folder has at the end. continued: shards of earlier runs."""
+    """What the folder has at the end. continued: shards of earlier runs.
+
+    warning: what to say of texts with far more unseen words than usual (`pipeline.unseen_words`).
+    """
 
     shards: int
     continued: int
@@ -68,6 +72,7 @@ class Summary:
     tokens: int
     entities: int
     failed: int
+    warning: str | None = None
 
 
 class Progress:
@@ -141,8 +146,14 @@ def annotate_files(
         _do_rest(engine, task, plan, done, _processes(settings))
         shutil.rmtree(output / LATE, ignore_errors=True)
         replace_file(output / SUCCESS, b"")
-    sums = (sum(getattr(one, name) for one in done.values()) for name in _SUMMED)
-    return Summary(len(plan.shards), continued, *sums)
+    sums = {name: sum(getattr(one, name) for one in done.values()) for name in _SUMMED}
+    return Summary(len(plan.shards), continued, warning=_warning(done.values()), **sums)
+
+
+def _warning(done: Collection[Done]) -> str | None:
+    """What the words of all shards together say."""
+    words = sum((WordCounts(one.words, one.unseen) for one in done), WordCounts())
+    return words.warning(next((one.usual for one in done if one.usual is not None), None))
 
 
 def _plan_of(

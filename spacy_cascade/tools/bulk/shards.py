@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 
 from ...errors import CorpusError
 from ...files import fill_file, replace_file
+from ...pipeline.unseen_words import WordSample
 from .annotator import Annotator
 from .extras import arrow
 from .plan import Shard
@@ -28,7 +29,10 @@ LATE = "_late"
 
 
 class Done(NamedTuple):
-    """What a shard has. size: bytes of its input. seconds: that it took."""
+    """What a shard has. size: bytes of its input. seconds: that it took.
+
+    words, unseen, usual: of the sample of its words (`pipeline.unseen_words`).
+    """
 
     shard: int
     file: str
@@ -38,6 +42,9 @@ class Done(NamedTuple):
     failed: int
     size: int
     seconds: float
+    words: int = 0
+    unseen: int = 0
+    usual: float | None = None
 
 
 @dataclass
@@ -46,10 +53,17 @@ class _Counts:
     tokens: int = 0
     entities: int = 0
     failures: list[Unreadable] = field(default_factory=list)
+    sample: WordSample | None = None
 
     @property
     def failed(self) -> int:
         return sum(one.last - one.first + 1 for one in self.failures)
+
+    @property
+    def words(self) -> tuple[int, int, float | None]:
+        """The last three of `Done`."""
+        sample = self.sample
+        return (sample.words.n, sample.words.unseen, sample.usual) if sample else (0, 0, None)
 
 
 @dataclass(frozen=True)
@@ -97,7 +111,7 @@ class ShardTask:
             fill_file(path, fill)
         return Done(
             shard.number, path.name, counts.records, counts.tokens, counts.entities, counts.failed,
-            shard.records.size, round(perf_counter() - begin, 3),
+            shard.records.size, round(perf_counter() - begin, 3), *counts.words,
         )  # fmt: skip
 
     def _watch(self, shard: Shard) -> AbstractContextManager[Watch | None]:
@@ -117,8 +131,10 @@ class ShardTask:
             late = (i for i, number in enumerate(rows.numbers) if number in watch.late)
             failed.update((i, Failed(reason)) for i in late)
         texts = _with_failed(rows.texts, failed)
+        sample = counts.sample = counts.sample or WordSample(self.annotator.load())
 
         def use(i: int, doc: Doc) -> Found:
+            sample.add(doc)
             return writer.of_doc(doc, text_of(doc, texts, i), fields, i)
 
         batches = watch.over(rows.numbers, self.annotator.batch_size) if watch else None

@@ -9,7 +9,14 @@ from spacy.scorer import Scorer
 from spacy.training import Example
 
 from ...cli.options import Html, Json, Model, argument, option
-from ...cli.output import percent, print_table, reports_errors, write_file, write_json
+from ...cli.output import (
+    percent,
+    print_table,
+    print_warning,
+    reports_errors,
+    write_file,
+    write_json,
+)
 from ...errors import CorpusError
 from ...pipeline.readers import INPUTS, examples_for, make_corpus
 
@@ -47,6 +54,8 @@ def evaluate_command(
     shows every score of every component, and the scores of spans for each label. Its
     --displacy-path works with any component that sets doc.ents, not only with `ner`.
     """
+    from ...pipeline.unseen_words import WordSample
+
     inputs = gold_inputs or []
     nlp = spacy.load(model)
     corpus = make_corpus(data, inputs)(nlp) if inputs else examples_for(nlp, data)
@@ -56,6 +65,11 @@ def evaluate_command(
     scorer = _KeepingScorer(nlp)
     scores = nlp.evaluate(examples, scorer=scorer)
     _print_scores(scores)
+    sample = WordSample(nlp, each=1)
+    for example in scorer.examples:
+        sample.add(example.predicted)
+    if sample.warning:
+        print_warning(sample.warning)
     if json is not None:
         write_json(json, scores, "Scores")
     paths = {"model": str(model), "data": str(data)}

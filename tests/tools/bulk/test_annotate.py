@@ -58,6 +58,20 @@ def test_errors_are_one_line(model: Path, source: Path, tmp_path: Path) -> None:
     )
 
 
+def test_a_warning_says_once_that_confidences_are_too_high(
+    strict_model: Path, tmp_path: Path
+) -> None:
+    """Five of seven ordinary words are new."""
+    source, options = tmp_path / "a.txt", ("--timeout", 0, "--shard-size", 1)
+    source.write_text("Elephants need gardens and cells\nsmall blue flowers\n")
+    stdout, _ = run(strict_model, source, "-o", tmp_path / "new", *options)
+    assert stdout.count("71% of the ordinary words of these texts were not in") == 1
+    assert run(strict_model, source, "-o", tmp_path / "new", *options)[0].count("71% of") == 1
+    source.write_text("Jurkat cells activate the gene\n")
+    stdout, _ = run(strict_model, source, "-o", tmp_path / "known", *options)
+    assert "ordinary words" not in stdout
+
+
 def test_ctrl_c_says_how_to_go_on(
     model: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,24 @@ def test_a_dictionary_of_read_only_arrays(model: Path, truth: Truth) -> None:
     assert list(batch) == ["n", "text"], "the batch itself does not change"
 
 
+def test_unseen_words_are_told_once(
+    strict_model: Path, recwarn: pytest.WarningsRecorder, model: Path
+) -> None:
+    annotator = Annotator(strict_model)
+    annotator.annotate(TEXTS)
+    annotator({"text": TEXTS})
+    assert not recwarn, "all words were seen"
+    other = Annotator(strict_model)
+    for _ in range(20):
+        other.annotate(["small blue flowers need gardens and trees and birds in spring"] * 16)
+        Annotator(model).annotate(["small blue flowers need gardens"])
+    (warning,) = recwarn
+    assert "of the ordinary words of these texts were not in the training corpus" in str(
+        warning.message
+    )
+    assert warning.filename == __file__
+
+
 @pytest.mark.parametrize("kind", ["Table", "RecordBatch"])
 def test_arrow(model: Path, truth: Truth, kind: str) -> None:
     pa = pytest.importorskip("pyarrow")

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 import spacy
 import srsly
+from spacy.language import Language
 from spacy.tokens import DocBin
 
 import spacy_cascade
 from commands import check_errors, run_command
 from helpers import SENTENCES, SMALL, blank, gold_doc, make_examples, train
+from spacy_cascade.workflows.reconfigure import with_settings
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,24 @@ def test_scores_of_all_components_and_by_label(model: Path, data: Path, tmp_path
     scores = srsly.read_json(output)
     assert scores["ents_f"] == 1.0
     assert set(scores["ents_per_type"]) == {"DNA", "cell", "protein"}
+
+
+@pytest.mark.parametrize(("usual", "warns"), [(0.0, True), (0.5, False), (None, False)])
+def test_unseen_words_are_told(
+    usual: float | None,
+    warns: bool,
+    trained: Language,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three of six ordinary words are new."""
+    monkeypatch.setattr("spacy_cascade.pipeline.unseen_words.FEWEST", 6)
+    nlp = with_settings(trained, {"cascade_segmenter": {"unseen_words": usual}})
+    nlp.to_disk(tmp_path / "model")
+    doc = gold_doc(nlp.vocab, "Human lymphocytes surely lack one new gene", [(0, 2, "cell")])
+    DocBin(docs=[doc]).to_disk(tmp_path / "gold.spacy")
+    stdout, _ = run(tmp_path / "model", tmp_path / "gold.spacy")
+    assert stdout.count("50% of the ordinary words of these texts") == warns
 
 
 def test_gold_inputs_can_be_chosen(model: Path, data: Path) -> None:

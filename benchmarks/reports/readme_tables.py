@@ -16,7 +16,7 @@ from ..lib.paths import PROJECT, RESULTS
 from .figure_report import cascade, headline
 from .markdown import measured_with, table, thousands
 from .output import read_json
-from .settings_report import settings_table
+from .settings_report import settings_table, words_table
 from .suite_report import suite_table
 from .suite_results import read_entries
 
@@ -32,7 +32,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "headline": headline,
     "cascade": cascade,
     "suite": lambda: suite_table(read_entries(RESULTS / "suite.jsonl")),
-    "ingredients": lambda: settings_table(read_entries(RESULTS / "ingredients.jsonl")),
+    "words": lambda: words_table(read_entries(RESULTS / "words.jsonl")),
     "semi_markov": lambda: settings_table(read_entries(RESULTS / "semi_markov.jsonl")),
 }
 """Those that are not from one file of results, or that say themselves what they are measured with,

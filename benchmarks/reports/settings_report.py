@@ -12,6 +12,7 @@ from statistics import mean
 from ..lib.arguments import existing
 from .markdown import table
 from .suite_results import (
+    ALONE,
     DEFAULT,
     TOKENS,
     Column,
@@ -50,6 +51,17 @@ def settings_table(entries: Sequence[Entry], system: str = DEFAULT) -> str:
             means = [_mean_gain(fixed, other, known) for other in others]
             rows.append(["**mean**", _mean(fixed, known), *means])
     return table(["dev F1", fixed.title, *(other.title for other in others)], rows)
+
+
+def words_table(entries: Sequence[Entry]) -> str:
+    """What `init` gains by the tables of words of the package, over `init --no-words`."""
+    settings = {ALONE: "without tables of words", DEFAULT: "with those of the package"}
+    compared = [
+        {**e, "system": DEFAULT, "setting": settings[e["system"]], "is_fixed": e["system"] == ALONE}
+        for e in entries
+        if e["system"] in settings
+    ]
+    return settings_table(compared)
 
 
 def _row(fixed: Competitor, others: Sequence[Competitor], column: Column) -> list[str]:

@@ -1,7 +1,7 @@
 """What settings gain where little is annotated: on shares of the training documents.
 
 python -m benchmarks.suite.few_documents wikigold gum --data assets/suite \
-    --setting clusters 'components.cascade_segmenter.model.templates.clusters={"news": "news.gz"}'
+    --setting "one table" 'components.cascade_segmenter.model.templates.words={"news": "news.gz"}'
 
 F1 on dev, its tokens and sentences given, with the config that `init` makes for each share.
 """

@@ -73,7 +73,7 @@ class WordPieces:
     def _cut(self, text: str) -> list[int]:
         """Numbers of the pieces of a word; what no piece fits is left out with the rest of it."""
         if self._is_lower:
-            text = _plain(text)
+            text = plain(text)
         return [number for run in _RUNS.findall(text[:_LONGEST]) for number in self._cut_run(run)]
 
     def _cut_run(self, run: str) -> list[int]:
@@ -116,7 +116,7 @@ def check(arrays: Mapping[str, Array]) -> None:
         raise InvalidArray("pieces", "has not one text for each row")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """In lower case, without accents."""
     text = text.lower()
     if text.isascii():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def _grown(vectors: Reals2d, sizes: Sequence[int], seed: int) -> tuple[Floats2d,
     return mean, ClusterTree.grow(directions_from(mean, seen), sizes, seed)
 
 
-def _points(mean: Floats2d, vectors: Reals2d) -> list[Floats2d]:
+def _points(mean: Floats2d, vectors: Reals2d) -> Iterator[Floats2d]:
     """Directions of vectors from the mean, some thousands at a time."""
-    begins = range(0, len(vectors), _AT_ONCE)
-    return [directions_from(mean, directions(vectors[b : b + _AT_ONCE])) for b in begins]
+    for begin in range(0, len(vectors), _AT_ONCE):
+        yield directions_from(mean, directions(vectors[begin : begin + _AT_ONCE]))

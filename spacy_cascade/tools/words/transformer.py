@@ -1,0 +1,94 @@
+"""What a transformer gives out for pieces of words that stand alone, and for words in their text.
+
+An output is the mean of the last three layers. Bommasani et al. (2020), "Interpreting pretrained
+contextualized representations via reductions to static embeddings", compare such vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import ConfigError
+from ...extras import library
+from ...pipeline.progress import progress
+from ...types import Reals2d
+
+_LAYERS = 3
+_BATCH = 256
+"""Pieces that are passed through at once."""
+
+
+class Transformer:
+    """A pretrained transformer, on the processor, with its tokenizer."""
+
+    def __init__(self, tokenizer: Any, model: Any) -> None:
+        self.tokenizer, self._model = tokenizer, model
+        self._before, self._after = _special_around(tokenizer)
+
+    @classmethod
+    def load(cls, source: str, threads: int) -> Transformer:
+        """The transformer in a folder, or of a name.
+
+        threads: with the same number of them, one machine gives the same outputs each time. Raises
+        `ConfigError` without the extra, and for what cannot be loaded.
+        """
+        transformers = library("transformers", "transformers", "Reading a transformer")
+        torch = library("torch", "transformers", "Reading a transformer")
+        torch.set_num_threads(threads)
+        transformers.logging.set_verbosity_error()
+        transformers.logging.disable_progress_bar()
+        try:
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source)
+            model = transformers.AutoModel.from_pretrained(source, dtype=torch.float32)
+        except Exception as error:  # Errors of many kinds come from files of others.
+            raise ConfigError(
+                f"Cannot load a transformer from {source}: {_first_line(error)} Give a folder with "
+                "config.json, weights and the files of its tokenizer, or a name on a hub that can "
+                "be reached."
+            ) from error
+        if model.config.is_encoder_decoder:
+            model = model.get_encoder()
+        return cls(tokenizer, model.eval())
+
+    def of_pieces(self, numbers: Sequence[int]) -> Reals2d:
+        """The output of each piece, alone between the special tokens, float32 `[P, H]`."""
+        pieces = np.array(numbers, dtype=np.int64)[:, None]
+        around = [np.tile(np.array(part, dtype=np.int64), (len(pieces), 1))
+                  for part in (self._before, self._after)]  # fmt: skip
+        rows = np.hstack([around[0], pieces, around[1]])
+        parts = []
+        with progress("Passing pieces through", total=len(rows), unit="pieces") as bar:
+            for begin in range(0, len(rows), _BATCH):
+                batch = rows[begin : begin + _BATCH]
+                parts.append(self._outputs(batch, np.ones_like(batch))[:, len(self._before)])
+                bar.update(len(batch))
+        return np.concatenate(parts)
+
+    def _outputs(self, rows: Any, mask: Any) -> Any:
+        """Outputs float32 `[n, L, H]` of rows of pieces; mask: 0 where a row has ended."""
+        import torch
+
+        with torch.inference_mode():
+            layers = self._model(
+                input_ids=torch.from_numpy(rows), attention_mask=torch.from_numpy(mask),
+                output_hidden_states=True,
+            ).hidden_states  # fmt: skip
+            return torch.stack(layers[1:][-_LAYERS:]).mean(dim=0).numpy()
+
+
+def _special_around(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The special tokens that a tokenizer puts before a text and after it."""
+    whole = tokenizer("a")["input_ids"]
+    inside = tokenizer("a", add_special_tokens=False)["input_ids"]
+    for begin in range(len(whole) - len(inside) + 1):
+        if whole[begin : begin + len(inside)] == inside:
+            return whole[:begin], whole[begin + len(inside) :]
+    return [], []
+
+
+def _first_line(error: Exception) -> str:
+    text = next(iter(str(error).strip().splitlines()), "").strip() or type(error).__name__
+    return text if text.endswith((".", "!", "?")) else f"{text}."

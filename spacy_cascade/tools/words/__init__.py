@@ -1,1 +1,1 @@
-"""Word clusters of unlabelled text: its words, their vectors, the clusters and a tree of them."""
+"""Tables of words, made of text, of word vectors, or of a transformer."""

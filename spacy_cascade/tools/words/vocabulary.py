@@ -33,6 +33,11 @@ class Vocabulary:
     numbers: list[int]
     is_lower: bool
 
+    @property
+    def whole_words(self) -> list[str]:
+        """The pieces that begin a word, and so may be one, in the order of their numbers."""
+        return [text[1:] for text in self.texts if text.startswith(" ")]
+
 
 def read_vocabulary(tokenizer: Any, source: str) -> Vocabulary:
     """The pieces of a tokenizer of `transformers`, in the order of their numbers.

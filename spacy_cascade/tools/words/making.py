@@ -153,8 +153,8 @@ class _Task:
         """The table of words with vectors."""
         if found.left_out:
             self.told(
-                f"{counted(found.left_out, 'word')} left out: without finite numbers, with spaces, "
-                "or listed before"
+                f"{counted(found.left_out, 'word')} left out: with zeros or no finite numbers, "
+                "with spaces, or listed before"
             )
         if len(found.words) < 2:
             raise CorpusError(

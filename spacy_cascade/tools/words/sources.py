@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-import numpy as np
 import spacy
 from spacy.util import is_package
 from spacy.vocab import Vocab
@@ -106,10 +105,7 @@ def vectors_of_pipeline(source: str, words: Sequence[str], max_words: int) -> Wo
             f"The vectors of {source} are a table of floret's, which has no list of words. Give "
             "text beside it, whose words are taken, or a list of words with --vocabulary."
         )
-    found = WordVectors.of(listed, vectors.of(listed))
-    known = np.asarray(found.vectors.any(axis=1))
-    kept = [word for word, is_known in zip(found.words, known.tolist(), strict=True) if is_known]
-    return WordVectors(kept, found.vectors[known], len(listed) - len(kept))
+    return WordVectors.of(listed, vectors.of(listed))
 
 
 def _vocabulary_of(source: str) -> Vocab:

@@ -16,8 +16,8 @@ from ...types import Reals2d
 class WordVectors:
     """Distinct words, most frequent first, and their vectors, float32 `[V, D]`.
 
-    left_out: how many words are not among them, since their vectors are no finite numbers, or they
-    came before, or no token can be like them.
+    left_out: how many words are not among them, since their vectors are zero or no finite numbers,
+    or they came before, or no token can be like them.
     """
 
     words: list[str]
@@ -27,7 +27,7 @@ class WordVectors:
     @classmethod
     def of(cls, words: Sequence[str], vectors: Reals2d) -> WordVectors:
         """Of all words that can be used."""
-        is_used = np.asarray(np.isfinite(vectors).all(axis=1))
+        is_used = np.asarray(np.isfinite(vectors).all(axis=1) & vectors.any(axis=1))
         seen: set[str] = set()
         for i, word in enumerate(words):
             is_used[i] &= word not in seen and word.split() == [word] and is_valid(word)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spacy_cascade.errors import ConfigError
+from spacy_cascade.errors import ConfigError, CorpusError
 from spacy_cascade.systems.words.pieces import texts_of
 from spacy_cascade.systems.words.table import About
 from spacy_cascade.tools.words.of_transformer import table_of_contexts, table_of_transformer
@@ -93,6 +93,14 @@ def test_the_same_table_each_time(folder: Path) -> None:
     assert sum(chosen.sizes[:1]) <= 3
     members = str(chosen.arrays()["members"].data, "utf8")
     assert {word for line in members.split("\n") for word in line.split("\t")} == set(words)
+
+
+def test_words_of_another_script(folders: dict[str, Path]) -> None:
+    source = str(folders["word-piece"])
+    with pytest.raises(CorpusError, match=r"No piece is part of any of the 1 words"):
+        table_of_transformer(source, About("t"), ["щщщ"], sizes=(2,))
+    table = table_of_transformer(source, About("t"), ["the", "щщщ", "and"], sizes=(2,))
+    assert "щ" not in str(table.arrays()["members"].data, "utf8")
 
 
 def test_means_over_contexts(folder: Path) -> None:

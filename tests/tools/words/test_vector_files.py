@@ -80,7 +80,15 @@ def test_no_more_than_wanted_is_read(tmp_path: Path) -> None:
 
 def test_words_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    strange = ["nan 1 nan", "infinite inf 2", "huge 1e99 3", ". . . 1 2", "new york 5 6", "the 7 8"]
+    strange = [
+        "nan 1 nan",
+        "infinite inf 2",
+        "huge 1e99 3",
+        ". . . 1 2",
+        "zero 0 0",
+        "new york 5 6",
+        "the 7 8",
+    ]
     path.write_text("the 1 2\n" + "\n".join(strange) + "\nof 9 9\n")
     found = read_vectors(path, 100)
     assert found.words == ["the", "of"]
@@ -161,13 +169,16 @@ def test_models_give_the_vectors_of_their_library(trained: Path, name: str) -> N
 
     made_by = "fasttext" if name == "own" else name
     model = floret.load_model(str(trained / f"{made_by}.bin"))
-    words = [word for word in model.get_words() if word != "</s>"]
+    # The library gives zeros for some words of its own form, which say nothing.
+    words = [w for w in model.get_words() if w != "</s>" and model.get_word_vector(w).any()]
     found = read_vectors(trained / f"{name}.bin", 100)
+    assert len(words) > 5
     assert [word for word in found.words if word != "</s>"] == words
     of = dict(zip(found.words, found.vectors, strict=True))
     for word in words:
         np.testing.assert_allclose(of[word], model.get_word_vector(word), rtol=1e-5, atol=1e-9)
-    assert read_vectors(trained / f"{name}.bin", 3).words == found.words[:3]
+    first = read_vectors(trained / f"{name}.bin", 3)
+    assert first.words == found.words[: 3 - first.left_out]
 
 
 def test_parts_are_those_of_the_library(trained: Path) -> None:

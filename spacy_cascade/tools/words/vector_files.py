@@ -185,15 +185,16 @@ def _read_binary(path: Path, max_words: int) -> tuple[list[str], Reals2d]:
 
 def _of_word2vec(file: Any, width: int) -> Iterator[tuple[str, bytes]]:
     """Words and the bytes of their vectors; ends where the file does."""
-    buffer, n_bytes = b"", 4 * width
+    buffer, begin, n_bytes = b"", 0, 4 * width
     while True:
-        space = buffer.find(b" ")
-        if space < 0 or len(buffer) < space + 1 + n_bytes:
+        space = buffer.find(b" ", begin)
+        end = space + 1 + n_bytes
+        if space < 0 or len(buffer) < end:
             more = file.read(_CHUNK + n_bytes)
             if not more:
                 return
-            buffer += more
+            buffer, begin = buffer[begin:] + more, 0
             continue
-        end = space + 1 + n_bytes
-        yield buffer[:space].lstrip(b"\n").decode("utf8", "replace"), buffer[space + 1 : end]
-        buffer = buffer[end:]
+        word = buffer[begin:space].lstrip(b"\n").decode("utf8", "replace")
+        yield word, buffer[space + 1 : end]
+        begin = end

@@ -126,7 +126,7 @@ def reproducible(session: nox.Session) -> None:
 @nox.session
 def supply(session: nox.Session) -> None:
     """The bill of materials in dist/, and DEPENDENCIES.md; asks the package index."""
-    session.install(".[viz,serve,cluster,web,formats]")
+    session.install(".[viz,serve,words,transformers,web,formats]")
     (PROJECT / "dist").mkdir(exist_ok=True)
     # In an environment of its own, which the bill does not list.
     session.run(

@@ -99,6 +99,19 @@ def dependencies(page: str) -> list[Dependency]:
     ]
 
 
+DATA = """\
+## Data that come with the package
+
+| data | made of | licence |
+|---|---|---|
+| `pieces.words` | all-MiniLM-L6-v2, a transformer of Sentence Transformers | Apache 2.0 |
+| `glove.words` | GloVe 6B, word vectors of Stanford | PDDL 1.0 (public domain) |
+
+Both lie in `spacy_cascade/systems/words/english`, with their licences in
+[NOTICE.md](spacy_cascade/systems/words/english/NOTICE.md). `scripts/make_english.py` makes them.
+"""
+
+
 def text_of(rows: list[Dependency]) -> str:
     """The page."""
     lines = [
@@ -122,7 +135,7 @@ def text_of(rows: list[Dependency]) -> str:
             for row in part
         ]
         lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, DATA])
 
 
 def main() -> None:

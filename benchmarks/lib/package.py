@@ -175,7 +175,7 @@ def learn_unlabelled(
     settings = with_settings(read_config(Path(config)), overrides)
     if clusters:
         for component in settings["components"].values():
-            component["model"]["templates"]["clusters"] = {"own": clusters}
+            component["model"]["templates"]["words"] = {"own": clusters}
     docs, sure, watch = read_docs(Path(unlabelled), Vocab()), Confidence(), Stopwatch()
     with watch:
         _, learnt = learn_unlabelled(
@@ -186,14 +186,13 @@ def learn_unlabelled(
 
 
 def write_clusters(sources: Sequence[str], output: str, settings: Settings) -> dict[str, int]:
-    """Make word clusters of Docs, as `words cluster` does; their number, and that of words."""
-    from spacy_cascade.tools.clustering.making import Settings as ClusterSettings
-    from spacy_cascade.tools.clustering.making import make_clusters
+    """Make word clusters of Docs, as `words make` does; their number, and that of words."""
+    from spacy_cascade.systems.words.table import About
+    from spacy_cascade.tools.words.making import Settings as TableSettings
+    from spacy_cascade.tools.words.making import make_table
 
-    made = make_clusters(
-        [Path(path) for path in sources], Path(output), ClusterSettings(**settings)
-    )
-    return {"clusters": made.clusters, "words": made.words}
+    table = make_table(sources, Path(output), TableSettings(**settings), About("own"))
+    return {"clusters": table.sizes[-1], "words": len(table.arrays()["keys"])}
 
 
 def show_ranked_spans(pipe: Any, docs: Sequence[Any], candidates: Sequence[Any], rank: int) -> None:

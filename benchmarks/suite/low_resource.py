@@ -39,7 +39,7 @@ TRAINING: dict[str, Any] = {
 }
 """As many iterations as `init` sets, with a third of the evaluations on dev, which take longer."""
 OWN_CLUSTERS: dict[str, Any] = {
-    "min_count": 2, "size": 32, "epochs": 20, "clusters": 64, "processes": 1,
+    "min_count": 2, "dimensions": 32, "epochs": 20, "sizes": [4, 16, 64], "processes": 1,
 }  # fmt: skip
 """For so little text."""
 

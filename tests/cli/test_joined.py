@@ -59,7 +59,7 @@ def test_a_command_of_another_package(other_package: Path, monkeypatch: pytest.M
     monkeypatch.syspath_prepend(other_package)
     listed = run_spacy("cascade", "--help")
     assert "count Count the lines of a file debug-data" in listed
-    assert "words cluster, tally" in listed
+    assert "words make, tally" in listed
     failed = CliRunner().invoke(app, ["count", "text.txt"])
     assert str(failed.exception) == "imported"
     shown = run_spacy("cascade", "words", "tally", "--help")
@@ -116,7 +116,7 @@ def test_every_command_is_found_and_explains_itself(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("words.cluster", ["TEXT...", "the same command continues"]),
+        ("words.make", ["SOURCE...", "the same command continues"]),
         ("combine.jackknife", ["CORPUS.spacy", "doc.ents too", "take the place"]),
         ("lists.collect", ["{MODEL} {TEXT...}", "only a measurement shows"]),
         ("rerank.train", ["sentencizer", "MODEL is not changed"]),
@@ -174,8 +174,8 @@ def test_defaults_are_those_of_the_functions_behind() -> None:
     from spacy_cascade.systems.unlabelled.rounds import ROUNDS
     from spacy_cascade.tools.annotation import adapting as adapt
     from spacy_cascade.tools.annotation.suggest import Options
-    from spacy_cascade.tools.clustering import making
     from spacy_cascade.tools.reports.page import N_MISTAKES
+    from spacy_cascade.tools.words import making
 
     listed = {
         ("adapt", "updates"): adapt.UPDATES,
@@ -197,8 +197,8 @@ def test_defaults_are_those_of_the_functions_behind() -> None:
         ("rerank.tune", "weight"): values(tune_reranker.WEIGHTS),
         ("rerank.tune", "n_best"): values(tune_reranker.SIZES),
     }
-    names = ("n_clusters", "min_count", "size", "epochs", "processes", "seed")
-    listed |= {("words.cluster", name): getattr(making.Settings(), name) for name in names}
+    names = ("max_words", "min_count", "dimensions", "epochs", "max_texts", "processes", "seed")
+    listed |= {("words.make", name): getattr(making.Settings(), name) for name in names}
     assert {place: default(*place) for place in listed} == listed
 
 

@@ -65,7 +65,8 @@ def _mean_rows(
 
     content: UTF-8 of words, word `w` from `first[w]`; a space stands before a new beginning. rows:
     uint8 `[P, D]`. scales: float32 `[P]`. longest: bytes of a piece. vectors: float32 `[n, D]`,
-    zeros, is filled. What no piece fits is left out, up to the next space.
+    zeros, is filled. Where none that begins a word fits, any other may. What no piece fits is left
+    out, up to the next space.
     """
     for word in range(len(vectors)):
         begin, end, n = first[word], first[word + 1], 0
@@ -82,6 +83,9 @@ def _mean_rows(
                 for i in range(vectors.shape[1]):
                     vectors[word, i] += scales[piece] * (np.float32(rows[piece, i]) - ZERO)
                 n, begin, mark = n + 1, stop, _INSIDE
+            elif mark == _BEGINNING:
+                mark = _INSIDE
+                continue
             else:
                 while begin < end and content[begin] != _SPACE:
                     begin += 1
@@ -132,7 +136,7 @@ class WordPieces:
     def _spaced(self, text: str) -> str:
         """A word as its pieces are written, with spaces around marks."""
         if self._is_lower:
-            text = _plain(text)
+            text = plain(text)
         return text if text.isalnum() else _MARK.sub(r" \g<0> ", text)
 
     # Model files
@@ -167,7 +171,7 @@ def _as_bytes(texts: Sequence[str]) -> tuple[Bytes, Pointers1d]:
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), first
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """In lower case, without accents."""
     text = text.lower()
     if text.isascii():

@@ -43,6 +43,8 @@ MEMBERS = 3
 """Words of a cluster that are kept as texts, so that explanations can show it."""
 _FEW = 0.2
 """With a smaller share of the words of a corpus, a table is of another language or kind."""
+_AT_ONCE = 1 << 14
+"""Words whose directions are in memory at once."""
 _MOST_KNOWN = 1 << 16
 """Words whose clusters are kept."""
 _DIGIT = re.compile(r"\d")
@@ -260,12 +262,14 @@ def clusters_of_vectors(
     vectors: `[V, D]` of words, most frequent first; a word without one is in no cluster, -1. sizes:
     numbers of clusters at most, coarsest first.
     """
-    points = directions(vectors)
-    has_vector = points.any(axis=1)
-    mean = points[has_vector][:MOST_CLUSTERED].mean(axis=0)
-    points = directions_from(mean, points)
-    tree = ClusterTree.grow(points[has_vector][:MOST_CLUSTERED], sizes, seed)
-    groups, clusters = tree.groups(), tree.clusters(points)
+    has_vector = vectors.any(axis=1)
+    seen = directions(vectors[has_vector][:MOST_CLUSTERED])
+    mean = seen.mean(axis=0)
+    tree = ClusterTree.grow(directions_from(mean, seen), sizes, seed)
+    groups, clusters = tree.groups(), np.full(len(vectors), -1, dtype=np.int32)
+    for begin in range(0, len(vectors), _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        clusters[part] = tree.clusters(directions_from(mean, directions(vectors[part])))
     clusters[~has_vector] = -1
     frequent = frequent_members(words, clusters.tolist(), groups)
     arrays: Arrays = {

@@ -18,8 +18,8 @@ from ...files import replace_file
 from ...pipeline.readers import read_docs
 from ...pipeline.spans.confidences import confidence_of
 from ...text_sources import DOCS, read_texts
-from ..clustering.splitting import TokenizerChoice
 from ..tokenizers.lost_spans import Lost, keep_lost
+from ..words.splitting import TokenizerChoice
 from .annotated import NO_TEXT, TextSummary, check_any, place_texts
 from .bad_records import check_none
 from .columns import Document

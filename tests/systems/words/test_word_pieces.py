@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from spacy_cascade.systems.words.pieces import WordPieces
 from spacy_cascade.systems.words.table import About, WordTable
-from spacy_cascade.tools.clustering.tables import table_of_pieces
+from spacy_cascade.tools.words.tables import table_of_pieces
 
 PIECES = [" a", " ab", " abc", "a", "b", "bc", "c", " c", " -", " é", "é"]
 VECTORS = np.random.default_rng(0).normal(size=(len(PIECES), 8)).astype(np.float32)

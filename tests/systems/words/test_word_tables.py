@@ -31,7 +31,7 @@ from spacy_cascade.systems.words.files import read_table, write_table
 from spacy_cascade.systems.words.pieces import WordPieces
 from spacy_cascade.systems.words.sources import Included, IncludedTable, make_english, read_tables
 from spacy_cascade.systems.words.table import About, WordTable
-from spacy_cascade.tools.clustering.tables import table_of_pieces, table_of_vectors
+from spacy_cascade.tools.words.tables import table_of_pieces, table_of_vectors
 
 GENES, NOUNS = ["abc", "bcd", "cde", "def", "fgh"], ["house", "road", "water", "river", "stone"]
 OTHERS = ["We", "saw", "in", "."]

@@ -1,4 +1,4 @@
-"""`spacy cascade words cluster`: its options, messages and processes."""
+"""`spacy cascade words make`: its options, messages and processes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pytest
 
 from commands import check_errors, run_command
 from helpers import take_interrupts
-from spacy_cascade.systems.words.paths import read_paths
-from spacy_cascade.tools.clustering import making
+from spacy_cascade.systems.words.files import read_table
+from spacy_cascade.systems.words.table import About
+from spacy_cascade.tools.words import making
 from unlabelled_text import ANIMALS, STONES, paragraphs
 
 pytest.importorskip("floret")
-pytest.importorskip("sklearn")
 
-SETTINGS = ("--n-clusters", 2, "--size", 8, "--epochs", 30)
+SETTINGS = ("--sizes", "2,4", "--dimensions", 8, "--epochs", 30)
 LONGEST = 10.0
 """Seconds from Ctrl-C to the end of the process, on a machine that does much else besides."""
 
@@ -33,19 +33,21 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-run = partial(run_command, "words", "cluster")
+run = partial(run_command, "words", "make")
 
 
 def test_errors_are_one_line(source: Path, tmp_path: Path) -> None:
-    there, output = tmp_path / "there.txt", tmp_path / "clusters.txt"
+    there, output = tmp_path / "there.txt", tmp_path / "own.words"
     there.write_text("0\tw\t1\n")
     damaged = tmp_path / "damaged.jsonl"
     damaged.write_text('{"text": "x"}\n{"text": \n')
     check_errors(
         run,
         ((source, "--output", there), "there.txt already exists. Replace it with --force."),
-        ((tmp_path / "no.txt", "--output", output), "There is no text at"),
-        ((source, "--output", output, "--n-clusters", 1), "--n-clusters is 1"),
+        ((tmp_path / "no.txt", "--output", output), "There is no text or file of vectors at"),
+        ((source, "--output", output, "--sizes", "4,2"), "--sizes are 1 to 4 ascending numbers"),
+        ((source, "--output", output, "--sizes", "many"), "--sizes are whole numbers with commas"),
+        (("no_such_package", "--output", output), "no_such_package is not installed"),
         ((source, "--output", output, "--lang", "nolanguage"), "--lang nolanguage"),
         ((damaged, "--output", output, "--processes", 1), "Line 2 of"),
     )
@@ -60,37 +62,46 @@ def test_ctrl_c_says_how_to_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(making, "write_words", stop)
-    stdout, _ = run(source, "--output", tmp_path / "clusters.txt", exit_code=130)
+    stdout, _ = run(source, "--output", tmp_path / "own.words", exit_code=130)
     assert "Stopped. The same command goes on with what is in " in stdout
-    assert "clusters.txt.work" in stdout
+    assert "own.words.work" in stdout
 
 
 @pytest.mark.slow(kind="commands")
 def test_in_processes(source: Path, tmp_path: Path) -> None:
-    output = tmp_path / "clusters.txt.gz"
+    output = tmp_path / "own.words"
     stdout, _ = run(source, "--output", output, *SETTINGS, "--processes", 2)
-    assert "2 clusters of 17 words that occur 12,400 times -> " in stdout
-    found: dict[str, set[str]] = {}
-    for one in read_paths("test", str(output)):
-        found.setdefault(one.path, set()).add(one.word)
-    assert sorted(words - {"."} for words in found.values()) in (
-        [set(ANIMALS), set(STONES)],
-        [set(STONES), set(ANIMALS)],
-    )
+    assert "clusters of 17 listed words -> " in stdout
+    table = read_table("own", str(output))
+    found = [set(table.values(0)[table.word_codes(words)].tolist()) for words in (ANIMALS, STONES)]
+    assert sorted(map(sorted, found)) == [[1], [2]]
+
+
+def test_meta_is_that_of_the_options(tmp_path: Path) -> None:
+    vectors, output = tmp_path / "a.vec", tmp_path / "own.words"
+    vectors.write_text("cat 1 2\ndog 1 3\nnone nan 1\n")
+    given = ("--name", "ours", "--url", "here", "--author", "me", "--license", "CC0")
+    stdout, _ = run(vectors, "--output", output, *given, "--sizes", 2)
+    assert read_table("own", str(output)).about == About("ours", "here", "me", "CC0")
+    assert f"Understood: {vectors} as a file of word vectors" in stdout
+    assert "1 word left out" in stdout
+    assert "2 clusters of 2 listed words -> " in stdout
+    run(vectors, "--output", output, "--force")
+    assert read_table("own", str(output)).about == About("own")
 
 
 @pytest.mark.slow(kind="commands")
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
 def test_stopped_and_killed_runs_continue(source: Path, tmp_path: Path) -> None:
     """Ctrl-C while vectors are trained ends all processes; so does the next run, after a kill."""
-    output, log = tmp_path / "clusters.txt", tmp_path / "log"
+    output, log = tmp_path / "own.words", tmp_path / "log"
     command = [
         sys.executable,
         "-m",
         "spacy",
         "cascade",
         "words",
-        "cluster",
+        "make",
         str(source),
         "-o",
         str(output),
@@ -121,5 +132,5 @@ def test_stopped_and_killed_runs_continue(source: Path, tmp_path: Path) -> None:
     assert [name.split("-")[0] for name in states[0]] == ["forms", "words"]
     assert states[0] == states[1]
     run(source, "-o", output, *SETTINGS)
-    assert len(list(read_paths("test", str(output)))) == 17
+    assert len(read_table("own", str(output)).arrays()["keys"]) == 17
     assert not folder.exists()

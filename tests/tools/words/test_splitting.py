@@ -12,8 +12,8 @@ from spacy.vocab import Vocab
 
 from helpers import blank
 from spacy_cascade.errors import ConfigError, CorpusError
-from spacy_cascade.tools.clustering import splitting
-from spacy_cascade.tools.clustering.splitting import (
+from spacy_cascade.tools.words import splitting
+from spacy_cascade.tools.words.splitting import (
     Splitter,
     TokenizerChoice,
     read_words,

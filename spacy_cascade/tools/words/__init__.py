@@ -1,0 +1,1 @@
+"""Tables of words, made of text, of word vectors, or of a transformer."""

@@ -1,0 +1,214 @@
+"""Vectors from files: every form gives the same, and what is wrong with a file is said."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spacy_cascade.errors import CorpusError
+from spacy_cascade.tools.words import vector_files
+from spacy_cascade.tools.words.fast_text import parts_of
+from spacy_cascade.tools.words.vector_files import read_vectors, seems_to_have_vectors
+
+WORDS = ["the", "Zürich", "IL-2", "日本", "naïve"]
+ROWS = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
+
+
+def lines(separator: str = " ", end: str = "\n") -> str:
+    rows = zip(WORDS, ROWS.tolist(), strict=True)
+    return "".join(separator.join([word, *map(repr, row)]) + end for word, row in rows)
+
+
+def word2vec(end: bytes = b"\n") -> bytes:
+    rows = zip(WORDS, ROWS, strict=True)
+    return b"5 6\n" + b"".join(w.encode() + b" " + row.tobytes() + end for w, row in rows)
+
+
+FORMS: dict[str, Callable[[], bytes]] = {
+    "a.vec": lambda: f"5 6\n{lines()}".encode(),
+    "b.txt": lambda: lines().encode(),
+    "c.tsv": lambda: lines("\t").encode(),
+    "d.vec": lambda: f"5 6\n{lines(end=' ' + chr(10))}".encode(),
+    "e.txt.gz": lambda: gzip.compress(lines().encode()),
+    "f.gz": lambda: gzip.compress(f"5 6\n{lines()}".encode()),
+    "g.bin": word2vec,
+    "h.bin": lambda: word2vec(b""),
+    "i.bin.gz": lambda: gzip.compress(word2vec()),
+    "j.vec": lambda: f"\ufeff5 6\r\n{lines(end=chr(13) + chr(10))}\r\n".encode(),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_give_the_same(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(FORMS[name]())
+    assert seems_to_have_vectors(path)
+    for n in (2, 5, 9):
+        found = read_vectors(path, n)
+        assert (found.words, found.left_out) == (WORDS[:n], 0)
+        assert found.vectors.dtype == np.float32
+        np.testing.assert_array_equal(found.vectors, ROWS[:n])
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_cut_off_in_the_middle(tmp_path: Path, name: str) -> None:
+    """Nowhere in a file do its words end unnoticed, but where a line of one without header ends."""
+    data = FORMS[name]()
+    path = tmp_path / name
+    has_header = name[0] not in "bc"
+    for length in range(len(data) * 2 // 3, len(data) - 20, 7):
+        path.write_bytes(data[:length])
+        if not has_header and data[length - 1 : length + 1].isalnum():
+            continue  # Within a number: the rest of it may be one, too.
+        if has_header or data[length - 1 : length] not in b"0123456789\n":
+            with pytest.raises(CorpusError, match=rf"{name}.*(cut off|damaged).*[Gg]et it anew"):
+                read_vectors(path, 9)
+
+
+def test_no_more_than_wanted_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(lines() + "broken\n")
+    assert read_vectors(path, 5).words == WORDS
+    with pytest.raises(CorpusError, match=r"Line 6 of .*a.txt has 0 numbers where others have 6"):
+        read_vectors(path, 6)
+
+
+def test_words_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    strange = [
+        "nan 1 nan",
+        "infinite inf 2",
+        "huge 1e99 3",
+        ". . . 1 2",
+        "zero 0 0",
+        "new york 5 6",
+        "the 7 8",
+    ]
+    path.write_text("the 1 2\n" + "\n".join(strange) + "\nof 9 9\n")
+    found = read_vectors(path, 100)
+    assert found.words == ["the", "of"]
+    assert found.left_out == len(strange)
+    np.testing.assert_array_equal(found.vectors, [[1, 2], [9, 9]])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.vec", "", "a.vec is empty"),
+        ("a.vec", "\n \n", "a.vec is empty"),
+        ("a.vec", "the,1,2\nof,3,4\n", "no spaces or tabs between a word and the numbers"),
+        ("a.vec", "no vectors here\n", "is no word with the numbers of its vector"),
+        ("a.vec", "the 1 2\nof 1 2 3\n", "Line 2 of .* has 3 numbers where others have 2"),
+        ("a.vec", "2 2\nthe 1 2\nof 1\n", "Line 3 of .* has 1 numbers where others have 2"),
+        ("a.vec", "the 1 2\nof 1 x\n", "Line 2 of .* has 'x' among its numbers"),
+        ("a.floret", "50 2 3 6 2 2166136261 < >\n0 1 2\n", "no list of words"),
+        ("a.bin", "neither\n", "no binary file of vectors"),
+        ("a.bin", "", "no binary file of vectors"),
+        ("a.txt.gz", "the 1 2\n", "Cannot read the vectors in .*a.txt.gz: Not a gzipped file"),
+    ],
+)  # fmt: skip
+def test_errors(tmp_path: Path, name: str, text: str, message: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(CorpusError, match=message):
+        read_vectors(path, 100)
+
+
+def test_too_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(word2vec())
+
+    def too_large(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(vector_files.np, "empty", too_large)
+    with pytest.raises(
+        CorpusError, match=r"do not fit into memory. Take fewer words with --max-wo"
+    ):
+        read_vectors(path, 100)
+
+
+def test_text_is_no_file_of_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    for text in ("", "A text.\nAnother one.\n", "1 2\n3 4\n", "In 1 2 3 cases of 7 8 9\n"):
+        path.write_text(text)
+        assert not seems_to_have_vectors(path)
+    path.write_bytes(b"\xff\xfe\0")
+    assert not seems_to_have_vectors(path)
+
+
+# fastText and floret
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Models of floret's library in both of its forms, and one as fastText writes it."""
+    floret = pytest.importorskip("floret")
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "text.txt").write_text("the café in Zürich , 日本 and the café of Łódź .\n" * 20)
+    settings = {"dim": 6, "epoch": 1, "minCount": 2, "thread": 1, "verbose": 0, "bucket": 500}
+    for mode in ("fasttext", "floret"):
+        model = floret.train_unsupervised(
+            str(folder / "text.txt"), model="skipgram", mode=mode, minn=2, maxn=4, **settings
+        )
+        model.save_model(str(folder / f"{mode}.bin"))
+    data = (folder / "fasttext.bin").read_bytes()
+    # After signature, version and 11 settings stand two that fastText's own files do not have.
+    (folder / "own.bin").write_bytes(data[:52] + data[60:])
+    return folder
+
+
+@pytest.mark.parametrize("name", ["fasttext", "floret", "own"])
+def test_models_give_the_vectors_of_their_library(trained: Path, name: str) -> None:
+    import floret
+
+    made_by = "fasttext" if name == "own" else name
+    model = floret.load_model(str(trained / f"{made_by}.bin"))
+    # The library gives zeros for some words of its own form, which say nothing.
+    words = [w for w in model.get_words() if w != "</s>" and model.get_word_vector(w).any()]
+    found = read_vectors(trained / f"{name}.bin", 100)
+    assert len(words) > 5
+    assert [word for word in found.words if word != "</s>"] == words
+    of = dict(zip(found.words, found.vectors, strict=True))
+    for word in words:
+        np.testing.assert_allclose(of[word], model.get_word_vector(word), rtol=1e-5, atol=1e-9)
+    first = read_vectors(trained / f"{name}.bin", 3)
+    assert first.words == found.words[: 3 - first.left_out]
+
+
+def test_parts_are_those_of_the_library(trained: Path) -> None:
+    import floret
+
+    model = floret.load_model(str(trained / "fasttext.bin"))
+    words = [word for word in model.get_words() if word != "</s>"]
+    owner, hashes = parts_of(words, 2, 4)
+    for i, word in enumerate(words):
+        _, rows = model.get_subwords(word)
+        assert sorted(hashes[owner == i] % 500 + len(model.get_words())) == sorted(rows[1:])
+
+
+@pytest.mark.parametrize("name", ["fasttext", "own"])
+def test_models_that_are_cut_off(trained: Path, tmp_path: Path, name: str) -> None:
+    data = (trained / f"{name}.bin").read_bytes()
+    path = tmp_path / "cut.bin"
+    for length in [4, 20, 60, 100, 200, 400, len(data) // 3]:
+        path.write_bytes(data[:length])
+        with pytest.raises(CorpusError, match=r"cut.bin.*(cut off|damaged)"):
+            read_vectors(path, 100)
+
+
+def test_other_versions_and_compressed_files(trained: Path, tmp_path: Path) -> None:
+    data = (trained / "own.bin").read_bytes()
+    path = tmp_path / "other.bin"
+    path.write_bytes(data[:4] + struct.pack("<i", 11) + data[8:])
+    with pytest.raises(CorpusError, match="of version 11 of fastText's files, not 12"):
+        read_vectors(path, 100)
+    path = tmp_path / "other.bin.gz"
+    path.write_bytes(gzip.compress(data))
+    with pytest.raises(CorpusError, match="a compressed one: unpack it first"):
+        read_vectors(path, 100)

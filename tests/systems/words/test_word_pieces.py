@@ -23,6 +23,9 @@ def slow_pieces(word: str) -> list[str]:
         rest = f" {run}"
         while rest.strip():
             fitting = [piece for piece in PIECES if rest.startswith(piece)]
+            if not fitting and rest.startswith(" "):
+                rest = rest[1:]  # Any piece may begin a word that none of those fits.
+                continue
             if not fitting:
                 break
             cut.append(max(fitting, key=len))

@@ -80,19 +80,17 @@ class WordPieces:
         whole = self._number.get(f" {run}")
         if whole is not None:
             return [whole]
-        cut, begin = list[int](), 0
+        cut, begin, mark = list[int](), 0, " "
         while begin < len(run):
-            piece = (not begin and self._piece(run, 0, " ")) or self._piece(run, begin, "")
-            if not piece:
+            for end in range(min(len(run), begin + self._longest), begin, -1):
+                number = self._number.get(mark + run[begin:end])
+                if number is not None:
+                    break
+            else:
                 break
-            cut.append(self._number[piece])
-            begin += len(piece.lstrip(" "))
+            cut.append(number)
+            begin, mark = end, ""
         return cut
-
-    def _piece(self, run: str, begin: int, mark: str) -> str:
-        """The longest piece that the rest of a run begins with, after a mark; "" for none."""
-        ends = range(min(len(run), begin + self._longest), begin, -1)
-        return next((piece for e in ends if (piece := mark + run[begin:e]) in self._number), "")
 
     # Model files
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from ...errors import CorpusError
 from ...numeric.k_means import ClusterTree, directions, directions_from
 from ...systems.words.pieces import WordPieces
 from ...systems.words.table import About, WordTable, centroid_bytes, frequent_members
@@ -44,25 +43,18 @@ def table_of_pieces(
     """The table of all words that pieces make.
 
     words: those that clusters are made of, most frequent first. listed: vectors of the first of
-    them that are better than the means of their pieces, `[V, D]`; these words are listed. Raises
-    `CorpusError` where no word has a piece.
+    them that are better than the means of their pieces, `[V, D]`; these words are listed.
     """
     vectors = pieces.vectors(words)
     n_listed = 0 if listed is None else len(listed)
     if listed is not None:
         vectors[:n_listed] = listed
-    if not vectors.any():
-        raise CorpusError(
-            f"No piece is part of any of the {len(words):,} words. They seem to be of another "
-            "script. Give others."
-        )
     mean, tree = _grown(vectors, sizes, seed)
     # As the table will have them: rounded.
     of_pieces = {
         **pieces.arrays(), "mean": mean.astype(np.float32), "centroids": centroid_bytes(tree),
     }  # fmt: skip
     clusters = np.concatenate([tree.clusters(part) for part in _points(mean, vectors)])
-    clusters[~vectors.any(axis=1)] = -1
     groups, frequent = tree.groups(), frequent_members(words, clusters.tolist(), tree.groups())
     return WordTable.of(words[:n_listed], clusters[:n_listed], groups, frequent, about, of_pieces)
 
@@ -75,7 +67,7 @@ def _grown(vectors: Reals2d, sizes: Sequence[int], seed: int) -> tuple[Floats2d,
     return mean, ClusterTree.grow(directions_from(mean, seen), sizes, seed)
 
 
-def _points(mean: Floats2d, vectors: Reals2d) -> Iterator[Floats2d]:
+def _points(mean: Floats2d, vectors: Reals2d) -> list[Floats2d]:
     """Directions of vectors from the mean, some thousands at a time."""
-    for begin in range(0, len(vectors), _AT_ONCE):
-        yield directions_from(mean, directions(vectors[begin : begin + _AT_ONCE]))
+    begins = range(0, len(vectors), _AT_ONCE)
+    return [directions_from(mean, directions(vectors[b : b + _AT_ONCE])) for b in begins]

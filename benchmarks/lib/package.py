@@ -81,11 +81,13 @@ def _tables() -> dict[str, Any]:
 
 def word_clusters(texts: Sequence[str]) -> list[list[str]]:
     """The clusters of words in `KNOWLEDGE`: for each source and size their names, "" for none."""
+    from spacy_cascade.systems.words.table import values_of
+
     found = []
     for table in _tables().values():
         codes = table.word_codes(texts)
         for size in range(len(table.sizes)):
-            clusters = table.values(size)[codes].tolist()
+            clusters = values_of(codes, size).tolist()
             found.append([str(cluster) if cluster else "" for cluster in clusters])
     return found
 

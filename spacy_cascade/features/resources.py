@@ -86,11 +86,10 @@ class Resource(ABC):
 
     def word_codes(self, texts: Sequence[str]) -> Keys1d:
         """What the resource says of each word, uint64 `[n]`; asked once for each distinct word."""
-        # Not abstract: only resources with `gives_word_codes` are asked.
         raise NotImplementedError
 
     def source(self) -> dict[str, str]:
-        """For the meta of pipelines: `name`, `url`, `author`, `license`; empty where it is own."""
+        """For the meta of pipelines: `name`, `url`, `author` and `license`, or nothing."""
         return {}
 
     def are_seen(self, lower: Keys1d) -> Bools1d | None:

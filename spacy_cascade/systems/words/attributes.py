@@ -10,7 +10,7 @@ from ...features.attributes import Attribute, Options, WordAttribute, Words, cho
 from ...features.resources import ResourceSpec
 from ...types import Keys1d
 from .sources import table_of
-from .table import MOST_SIZES
+from .table import MOST_SIZES, values_of
 
 
 class Cluster(WordAttribute):
@@ -34,8 +34,8 @@ class Cluster(WordAttribute):
         return [cls(name, each, options.words[each], size) for each in tables for size in sizes]
 
     def values(self, words: Words, resource: Any) -> Keys1d:
-        values: Keys1d = resource.values(self._size)[words.codes]
-        return values
+        assert words.codes is not None
+        return values_of(words.codes, self._size)
 
     def describe(self, text: str, code: int, resource: Any) -> str | None:
         described: str | None = resource.describe(code, self._size)

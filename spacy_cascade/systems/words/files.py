@@ -21,8 +21,6 @@ from ...files import UNREADABLE, replace_file, text_lines
 from ...numeric.arrays import Arrays
 from ...storage import archive
 from ...storage.arrays import check_shapes
-from ...types import Ints2d
-from .pieces import bytes_of
 from .table import About, WordTable, frequent_members
 
 SUFFIX = ".words"
@@ -107,22 +105,14 @@ def _cluster_first(rows: Sequence[Sequence[str]]) -> tuple[int, int]:
 
 def of_list(listed: Sequence[Listed], about: About) -> WordTable:
     """The table of distinct words. Raises `TemplateError` where there are too many clusters."""
-    names = sorted({line.cluster for line in listed})
-    number = {name: i for i, name in enumerate(names)}
-    groups = _groups(names)
     ordered = sorted(listed, key=lambda line: (-line.times, line.word))
-    clusters = [number[line.cluster] for line in ordered]
-    words = [line.word for line in ordered]
-    frequent = ["\t".join(each) for each in frequent_members(words, clusters, groups)]
-    arrays = {"groups": groups, "members": bytes_of(frequent)}
-    return WordTable.of(words, np.array(clusters, dtype=np.int32), about, arrays)
-
-
-def _groups(names: Sequence[str]) -> Ints2d:
-    """The clusters of each size, int32 `[S, C]`; names: sorted, so that paths stand in a tree."""
-    cuts: list[list[str]] = [list(names)]
-    if not any(name.strip("01") for name in names):
-        cuts = [[name[:bits] for name in names] for bits in PATH_SIZES] + cuts
+    words, paths = [line.word for line in ordered], [line.cluster for line in ordered]
+    cuts = [paths]
+    if not any(path.strip("01") for path in paths):
+        cuts = [[path[:bits] for path in paths] for bits in PATH_SIZES] + cuts
     numbers = [np.unique(cut, return_inverse=True)[1] for cut in cuts]
-    distinct = {int(number[-1]): number for number in numbers}
-    return np.stack(list(distinct.values())).astype(np.int32)
+    distinct = list({int(number.max()): number for number in numbers}.values())
+    clusters = np.stack(distinct).astype(np.int32)
+    sizes = clusters.max(axis=1) + 1
+    arrays = {"sizes": sizes, "members": frequent_members(words, clusters, sizes.tolist())}
+    return WordTable.of(words, clusters, about, arrays)

@@ -92,12 +92,20 @@ def _checksum(source: Included) -> Array:
     return np.frombuffer(hashlib.sha256(source.path.read_bytes()).digest(), dtype=np.uint8)
 
 
-def table_of(source: Any) -> tuple[type[WordTable], Any]:
+class TableOfFile(WordTable):
+    """A table of the file that its settings name. A model has all of it."""
+
+    @classmethod
+    def read(cls, name: str, settings: Any, tokenize: Tokenize = str.split) -> TableOfFile:
+        return cls(settings, read_table(name, settings).arrays())
+
+
+def table_of(source: Any) -> tuple[type[IncludedTable] | type[TableOfFile], Any]:
     """The kind of a table and its settings. Raises `TemplateError` for what names no table."""
     if isinstance(source, Included):
         return IncludedTable, source
     if isinstance(source, str | Path):
-        return WordTable, str(source)
+        return TableOfFile, str(source)
     raise TemplateError(
         "what stands under 'words' is the path of a file, or spacy_cascade.English.v1, not "
         f"{source!r}."
@@ -107,7 +115,7 @@ def table_of(source: Any) -> tuple[type[WordTable], Any]:
 def read_tables(words: Mapping[str, Any]) -> dict[str, WordTable]:
     """The tables of what stands under `words` of a config, not resolved yet, by their names."""
     resolved = registry.resolve({"words": dict(words)})["words"]
-    found = {}
+    found: dict[str, WordTable] = {}
     for name, source in tables_of(resolved).items():
         kind, settings = table_of(source)
         found[name] = kind.read(name, settings)

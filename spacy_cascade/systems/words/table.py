@@ -1,15 +1,15 @@
 """Tables of words: clusters of words at several sizes, which templates see as `cluster(NAME)`.
 
-Each word that a table knows is in one of its finest *clusters*, and these are parts of coarser
-ones. The words are listed, or have vectors by their pieces (`systems.words.pieces`), or both: then
-words that are not listed have their cluster by their pieces.
+The words of a table are listed, or have vectors by their pieces (`systems.words.pieces`), or both:
+then words that are not listed have their clusters by their pieces. Clusters of pieces are a tree,
+in which a word finds its own by few products; those of listed words need not lie in each other.
 
-Arrays, for `V` listed words, `C` finest clusters and `S` sizes: `keys` uint64 `[V]`, hashes of the
-words; `clusters` uint16 `[V]`, the cluster of each; `groups` uint16 `[S, C]`, the cluster of each
-size that a finest one is part of, coarsest first, in ascending order; `members` uint8, frequent
-words of the clusters of all sizes, a line for each, coarsest first; `about` uint8, JSON. With
-pieces also theirs; `mean` float32 `[D]`; `centroids` uint8 `[N, D]`, directions from the mean for
-the clusters of all sizes, with 128 for zero.
+Arrays, for `V` listed words and `S` sizes: `keys` uint64 `[V]`, hashes of the words; `clusters`
+uint16 `[S, V]`, the cluster of each word at each size, coarsest first; `sizes` int32 `[S]`, the
+numbers of clusters; `members` uint8, frequent words of the clusters of all sizes, a line for each;
+`about` uint8, JSON. With pieces also theirs; `groups` uint16 `[S, C]`, the cluster of each size
+that each of the `C` finest ones is part of, ascending; `mean` float32 `[D]`; `centroids` uint8
+`[N, D]`, directions from the mean for the clusters of all sizes, with 128 for zero.
 """
 
 from __future__ import annotations
@@ -26,25 +26,23 @@ import numpy as np
 
 from ...caching import cached_property
 from ...errors import TemplateError
-from ...features.resources import FlaggedTokens, InvalidArray, Resource, Tokenize
+from ...features.resources import FlaggedTokens, InvalidArray, Resource
 from ...features.strings import hash_strings
 from ...numeric.arrays import Array, Arrays, Shapes, blocks
 from ...numeric.index import KeyIndex
 from ...numeric.k_means import ClusterTree, directions, directions_from
-from ...types import Ints1d, Ints2d, Keys1d, Pointers1d, Reals2d
+from ...types import Ints2d, Keys1d, Pointers1d
 from . import pieces as piece_arrays
 from .pieces import ZERO, WordPieces, bytes_of, check_text, texts_of
 
 MOST_SIZES = 4
-MOST_CLUSTERS = 1 << 16
-MOST_CLUSTERED = 100_000
-"""Words that clusters are made of at most, the most frequent ones; others get the nearest."""
+_BITS = 16
+"""Of a code for each size."""
+MOST_CLUSTERS = (1 << _BITS) - 1
 MEMBERS = 3
 """Words of a cluster that are kept as texts, so that explanations can show it."""
 _FEW = 0.2
 """With a smaller share of the words of a corpus, a table is of another language or kind."""
-_AT_ONCE = 1 << 14
-"""Words whose directions are in memory at once."""
 _MOST_KNOWN = 1 << 16
 """Words whose clusters are kept."""
 _DIGIT = re.compile(r"\d")
@@ -83,31 +81,32 @@ class WordTable(Resource):
     def __init__(self, settings: Any, arrays: Mapping[str, Array]) -> None:
         self.settings = settings
         self._arrays = dict(arrays)
+        self.sizes: list[int] = arrays["sizes"].tolist()
         self._index = KeyIndex(arrays["keys"].astype(np.uint64))
         # The last one is that of words that are not found.
-        self._clusters = np.append(arrays["clusters"].astype(np.int32), np.int32(-1))
-        self.groups = arrays["groups"].astype(np.int32)
+        self._codes = np.append(_packed(arrays["clusters"]), np.uint64(0))
         self.about = About(**json.loads(str(arrays["about"].data, "utf8")))
         self._known: dict[str, int] = {}
         self.pieces, self._tree = None, None
         if "rows" in arrays:
             self.pieces = WordPieces(arrays, self.about.is_lower)
-            self._tree = _tree_of(self.groups, arrays["centroids"])
+            self._tree = _tree_of(arrays["groups"].astype(np.int32), arrays["centroids"])
+            self._codes_of_tree = _packed(arrays["groups"])
 
     @classmethod
     def of(
-        cls, words: Sequence[str], clusters: Ints1d, about: About, arrays: Mapping[str, Array]
+        cls, words: Sequence[str], clusters: Ints2d, about: About, arrays: Mapping[str, Array]
     ) -> WordTable:
-        """Of distinct listed words with their clusters, int32 `[V]`.
+        """Of distinct listed words with their clusters, int32 `[S, V]`.
 
-        arrays: at least `groups` and `members`; with pieces also theirs, `mean` and `centroids`.
+        arrays: `sizes` and `members`; with pieces also theirs, `groups`, `mean` and `centroids`.
         Raises `TemplateError` where there are too many clusters or sizes.
         """
-        groups = arrays["groups"]
-        if groups.shape[1] > MOST_CLUSTERS or len(groups) > MOST_SIZES:
+        sizes = arrays["sizes"]
+        if sizes.max(initial=0) > MOST_CLUSTERS or len(sizes) > MOST_SIZES:
             raise TemplateError(
                 f"A table of words has {MOST_CLUSTERS:,} clusters and {MOST_SIZES} sizes of them "
-                f"at most; this one has {groups.shape[1]:,} and {len(groups)}. Make fewer."
+                f"at most; this one has {sizes.max():,} and {len(sizes)}. Make fewer."
             )
         described = json.dumps(asdict(about)).encode()
         listed: Arrays = {
@@ -115,13 +114,7 @@ class WordTable(Resource):
             "clusters": np.asarray(clusters, dtype=np.uint16),
             "about": np.frombuffer(described, dtype=np.uint8),
         }
-        return cls(None, {**listed, **arrays, "groups": groups.astype(np.uint16)})
-
-    @classmethod
-    def read(cls, name: str, settings: Any, tokenize: Tokenize = str.split) -> WordTable:
-        from .files import read_table
-
-        return cls(settings, read_table(name, str(settings)).arrays())
+        return cls(None, {**listed, **arrays})
 
     def learn_in_blocks(self, blocks: FlaggedTokens) -> WordTable:
         """The same table; warns where it knows few of the words of the corpus."""
@@ -135,61 +128,47 @@ class WordTable(Resource):
 
     def share(self, texts: Sequence[str]) -> float:
         """The share of words that are in a cluster."""
-        return float((self.clusters_of(texts) >= 0).mean()) if texts else 0.0
+        return float((self.word_codes(texts) > 0).mean()) if texts else 0.0
 
     def source(self) -> dict[str, str]:
         about = asdict(self.about)
         return {name: about[name] for name in ("name", "url", "author", "license")}
 
-    @property
-    def sizes(self) -> list[int]:
-        """Numbers of clusters, coarsest first."""
-        return [int(groups[-1]) + 1 for groups in self.groups]
-
     # Words
 
-    def clusters_of(self, texts: Sequence[str]) -> Ints1d:
-        """The finest cluster of each word, int32 `[n]`; -1 for none.
+    def word_codes(self, texts: Sequence[str]) -> Keys1d:
+        """The clusters of each word, uint64 `[n]`: 16 bits for each size, from 1; 0 for none.
 
         A listed word counts in the first of its forms that is listed.
         """
-        clusters = self._listed(texts)
-        for form in _FORMS if len(self._index) else ():
-            (unknown,) = np.nonzero(clusters < 0)
-            clusters[unknown] = self._listed([form(texts[i]) for i in unknown.tolist()])
-        if self.pieces is not None and self._tree is not None:
-            (unknown,) = np.nonzero(clusters < 0)
-            vectors = self.pieces.vectors([texts[i] for i in unknown.tolist()])
-            has_vector = vectors.any(axis=1)
-            points = directions_from(self._arrays["mean"], directions(vectors[has_vector]))
-            clusters[unknown[has_vector]] = self._tree.clusters(points.astype(np.float32))
-        return clusters
-
-    def _listed(self, texts: Iterable[str | None]) -> Ints1d:
-        return self._clusters[self._index.lookup(hash_strings(texts))]
-
-    def word_codes(self, texts: Sequence[str]) -> Keys1d:
-        """The number of each word's finest cluster, from 1; 0 where it is in none."""
         # The next component of a pipeline asks for the same words.
         known = self._known if len(self._known) < _MOST_KNOWN else {}
         new = [text for text in texts if text not in known]
         if new:
-            known.update(zip(new, (self.clusters_of(new) + 1).tolist(), strict=True))
+            known.update(zip(new, self._new_codes(new).tolist(), strict=True))
             self._known = known
         return np.array([known[text] for text in texts], dtype=np.uint64)
 
-    def values(self, size: int) -> Keys1d:
-        """For each number of `word_codes` the cluster of a size, from 1, uint64 `[1 + C]`.
+    def _new_codes(self, texts: Sequence[str]) -> Keys1d:
+        codes = self._listed(texts)
+        for form in _FORMS if len(self._index) else ():
+            (unknown,) = np.nonzero(codes == 0)
+            codes[unknown] = self._listed([form(texts[i]) for i in unknown.tolist()])
+        if self.pieces is not None and self._tree is not None:
+            (unknown,) = np.nonzero(codes == 0)
+            vectors = self.pieces.vectors([texts[i] for i in unknown.tolist()])
+            has_vector = vectors.any(axis=1)
+            points = directions_from(self._arrays["mean"], directions(vectors[has_vector]))
+            clusters = self._tree.clusters(points.astype(np.float32))
+            codes[unknown[has_vector]] = self._codes_of_tree[clusters]
+        return codes
 
-        size: 0 for the coarsest. Zeros where the table has fewer sizes.
-        """
-        if size >= len(self.groups):
-            return np.zeros(1 + self.groups.shape[1], dtype=np.uint64)
-        return np.append(np.uint64(0), (self.groups[size] + 1).astype(np.uint64))
+    def _listed(self, texts: Iterable[str | None]) -> Keys1d:
+        return self._codes[self._index.lookup(hash_strings(texts))]
 
     def describe(self, value: int, size: int) -> str | None:
         """A cluster of a size with its most frequent words; None for none."""
-        if value == 0 or size >= len(self.groups):
+        if value == 0:
             return None
         words = self._members[sum(self.sizes[:size]) + value - 1].split("\t")
         return f"{value} ({', '.join(words)})"
@@ -208,77 +187,49 @@ class WordTable(Resource):
         def size(name: str) -> int:
             return arrays[name].size if name in arrays else 0
 
-        groups = arrays.get("groups", np.zeros((1, 0)))
-        sizes = groups.shape if groups.ndim == 2 else (1, 0)
+        n_sizes, n_words = size("sizes"), size("keys")
         found: Shapes = {
-            "keys": ((size("keys"),), "u8"),
-            "clusters": ((size("keys"),), "u2"),
-            "groups": (sizes, "u2"),
+            "keys": ((n_words,), "u8"),
+            "clusters": ((n_sizes, n_words), "u2"),
+            "sizes": ((n_sizes,), "i4"),
             "members": ((size("members"),), "u1"),
             "about": ((size("about"),), "u1"),
         }
         if "rows" in arrays:
             width = size("mean")
-            n_centroids = size("centroids") // max(1, width)
             found |= piece_arrays.shapes(arrays, width)
-            found |= {"mean": ((width,), "f"), "centroids": ((n_centroids, width), "u1")}
+            found |= {
+                "groups": ((n_sizes, size("groups") // max(1, n_sizes)), "u2"),
+                "mean": ((width,), "f"),
+                "centroids": ((size("centroids") // max(1, width), width), "u1"),
+            }
         return found
 
     @classmethod
     def check(cls, arrays: Mapping[str, Array]) -> None:
-        groups = arrays["groups"].astype(np.int64)
-        steps = np.diff(groups, axis=1)
-        is_tree = 1 <= len(groups) <= MOST_SIZES and groups.shape[1] > 0 and (
-            (groups[:, 0] == 0).all() and ((steps == 0) | (steps == 1)).all()
-            and (steps[:-1] <= steps[1:]).all() and (steps[-1] == 1).all()
-        )  # fmt: skip
-        if not is_tree:
-            raise InvalidArray("groups", "has clusters that are not parts of each other")
-        if any(block.max(initial=0) >= groups.shape[1] for block in blocks(arrays["clusters"])):
-            raise InvalidArray("clusters", "has clusters beyond its own")
-        n_clusters = int(groups[:, -1].sum() + len(groups))
+        sizes = arrays["sizes"]
+        is_counted = 1 <= len(sizes) <= MOST_SIZES and sizes.min() > 0
+        if not is_counted or sizes.max() > MOST_CLUSTERS:
+            raise InvalidArray("sizes", "has numbers that are no sizes")
         check_text("members", arrays["members"])
-        if len(texts_of(arrays["members"])) != n_clusters:
+        if len(texts_of(arrays["members"])) != sizes.sum():
             raise InvalidArray("members", "has not one line for each cluster")
+        for size, clusters in zip(sizes.tolist(), arrays["clusters"], strict=True):
+            if any(block.max(initial=0) >= size for block in blocks(clusters)):
+                raise InvalidArray("clusters", "has clusters beyond its own")
         try:
             About(**json.loads(str(arrays["about"].data, "utf8")))
         except (ValueError, TypeError):
             raise InvalidArray("about", "is no description of a table") from None
         if "rows" in arrays:
             piece_arrays.check(arrays)
-            if len(arrays["centroids"]) != n_clusters:
+            _check_tree(arrays["groups"].astype(np.int64), sizes)
+            if len(arrays["centroids"]) != sizes.sum():
                 raise InvalidArray("centroids", "has not one row for each cluster")
 
     @classmethod
     def restore(cls, arrays: Mapping[str, Array], settings: Any) -> WordTable:
         return cls(settings, arrays)
-
-
-def clusters_of_vectors(
-    words: Sequence[str], vectors: Reals2d, sizes: Sequence[int], seed: int
-) -> tuple[Arrays, Ints1d]:
-    """The arrays `groups`, `members`, `mean` and `centroids`, and the finest cluster of each word.
-
-    vectors: `[V, D]` of words, most frequent first; a word without one is in no cluster, -1. sizes:
-    numbers of clusters at most, coarsest first.
-    """
-    has_vector = vectors.any(axis=1)
-    seen = directions(vectors[has_vector][:MOST_CLUSTERED])
-    mean = seen.mean(axis=0)
-    tree = ClusterTree.grow(directions_from(mean, seen), sizes, seed)
-    groups, clusters = tree.groups(), np.full(len(vectors), -1, dtype=np.int32)
-    for begin in range(0, len(vectors), _AT_ONCE):
-        part = slice(begin, begin + _AT_ONCE)
-        clusters[part] = tree.clusters(directions_from(mean, directions(vectors[part])))
-    clusters[~has_vector] = -1
-    frequent = frequent_members(words, clusters.tolist(), groups)
-    arrays: Arrays = {
-        "groups": groups.astype(np.uint16),
-        "members": bytes_of(["\t".join(each) for each in frequent]),
-        "mean": mean.astype(np.float32),
-        "centroids": centroid_bytes(tree),
-    }
-    return arrays, clusters
 
 
 def too_few(name: str, share: float) -> str:
@@ -288,6 +239,34 @@ def too_few(name: str, share: float) -> str:
         "seems to be of another language, script or tokenizer, and gains little. Give one that "
         "fits, or leave it out."
     )
+
+
+def _check_tree(groups: Array, sizes: Array) -> None:
+    """Raise `InvalidArray` unless finer clusters are parts of coarser ones."""
+    steps = np.diff(groups, axis=1)
+    if not groups.size or not (
+        (groups[:, 0] == 0).all() and (groups[:, -1] == sizes - 1).all()
+        and ((steps == 0) | (steps == 1)).all()
+        and (steps[:-1] <= steps[1:]).all() and (steps[-1] == 1).all()
+    ):  # fmt: skip
+        raise InvalidArray("groups", "has clusters that are not parts of each other")
+
+
+def _packed(clusters: Array) -> Keys1d:
+    """Codes of words, uint64 `[V]`: 16 bits for each size; clusters: uint16 `[S, V]`."""
+    codes = np.zeros(clusters.shape[1], dtype=np.uint64)
+    for size, of_size in enumerate(clusters):
+        codes |= (of_size.astype(np.uint64) + np.uint64(1)) << np.uint64(_BITS * size)
+    return codes
+
+
+def values_of(codes: Keys1d, size: int) -> Keys1d:
+    """The cluster of each word at a size, from 1, uint64 `[n]`; 0 where there is none.
+
+    codes: as `WordTable.word_codes` gives them. size: 0 for the coarsest.
+    """
+    values: Keys1d = (codes >> np.uint64(_BITS * size)) & np.uint64((1 << _BITS) - 1)
+    return values
 
 
 def _tree_of(groups: Ints2d, centroids: Array) -> ClusterTree:
@@ -308,17 +287,17 @@ def centroid_bytes(tree: ClusterTree) -> Array:
     return np.asarray(np.rint(found / largest * (ZERO - 1)) + ZERO, dtype=np.uint8)
 
 
-def frequent_members(
-    words: Iterable[str], clusters: Iterable[int], groups: Ints2d
-) -> list[list[str]]:
-    """The first words of each cluster, all sizes one after the other.
+def frequent_members(words: Sequence[str], clusters: Ints2d, sizes: Sequence[int]) -> Array:
+    """`members`: the first words of each cluster of all sizes.
 
-    words: most frequent first.
+    words: most frequent first, in clusters int32 `[S, V]`; -1 for none.
     """
-    members: list[list[list[str]]] = [[[] for _ in range(int(g[-1]) + 1)] for g in groups]
-    for word, cluster in zip(words, clusters, strict=True):
-        if cluster >= 0 and not set(word) & {"\t", "\n"}:
-            for each, group in zip(members, groups[:, cluster].tolist(), strict=True):
-                if len(each[group]) < MEMBERS:
-                    each[group].append(word)
-    return [cluster for each in members for cluster in each]
+    lines = list[str]()
+    can_be_shown = [not set(word) & {"\t", "\n"} for word in words]
+    for size, of_size in zip(sizes, clusters, strict=True):
+        members: list[list[str]] = [[] for _ in range(size)]
+        for word, cluster, is_shown in zip(words, of_size.tolist(), can_be_shown, strict=True):
+            if is_shown and cluster >= 0 and len(members[cluster]) < MEMBERS:
+                members[cluster].append(word)
+        lines += map("\t".join, members)
+    return bytes_of(lines)

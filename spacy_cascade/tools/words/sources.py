@@ -12,7 +12,7 @@ from spacy.util import is_package
 from spacy.vocab import Vocab
 
 from ...errors import ConfigError, CorpusError
-from ...systems.words.vectors import VocabularyVectors
+from ...pipeline.vocabulary_vectors import VocabularyVectors
 from ...text_sources import SUFFIXES
 from .vector_files import seems_to_have_vectors
 from .word_vectors import WordVectors

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from ...errors import CorpusError
+from ...numeric.arrays import Arrays
+from ...numeric.k_means import ClusterTree, directions, directions_from, k_means, nearest
 from ...systems.words.pieces import WordPieces
-from ...systems.words.table import About, WordTable, clusters_of_vectors
-from ...types import Reals2d
+from ...systems.words.table import About, WordTable, centroid_bytes, frequent_members
+from ...types import Floats2d, Reals2d
 
 SIZES = (64, 256, 1024, 4096)
 """Numbers of clusters, coarsest first."""
+_MOST_CLUSTERED = 100_000
+"""Words that clusters are made of at most, the most frequent ones; others get the nearest."""
+_AT_ONCE = 1 << 14
+"""Words whose directions are in memory at once."""
 
 
 def table_of_vectors(
@@ -20,11 +28,24 @@ def table_of_vectors(
     sizes: Sequence[int] = SIZES,
     seed: int = 0,
 ) -> WordTable:
-    """The table of words with vectors, `[V, D]`, most frequent first."""
-    arrays, clusters = clusters_of_vectors(words, vectors, sizes, seed)
-    (known,) = (clusters >= 0).nonzero()
-    of_tree = {name: arrays[name] for name in ("groups", "members")}
-    return WordTable.of([words[i] for i in known.tolist()], clusters[known], about, of_tree)
+    """The table of words with vectors, `[V, D]`, most frequent first; others are left out.
+
+    The clusters of each size are made by themselves: they know more than those of a tree.
+    """
+    (known,) = vectors.any(axis=1).nonzero()
+    words, vectors = [words[i] for i in known.tolist()], vectors[known]
+    mean, points = _clustered(vectors)
+    of_sizes = [k_means(points, size, seed) for size in sizes]
+    clusters = np.stack(
+        [
+            np.concatenate([nearest(part, centroids) for part in _points(mean, vectors)])
+            for centroids in of_sizes
+        ]
+    )
+    counts = [len(centroids) for centroids in of_sizes]
+    members = frequent_members(words, clusters, counts)
+    arrays = {"sizes": np.array(counts, dtype=np.int32), "members": members}
+    return WordTable.of(words, clusters, about, arrays)
 
 
 def table_of_pieces(
@@ -50,5 +71,30 @@ def table_of_pieces(
             f"No piece is part of any of the {len(words):,} words. They seem to be of another "
             "script. Give others."
         )
-    arrays, clusters = clusters_of_vectors(words, vectors, sizes, seed)
-    return WordTable.of(words[:n_listed], clusters[:n_listed], about, {**arrays, **pieces.arrays()})
+    mean, points = _clustered(vectors)
+    tree = ClusterTree.grow(points, sizes, seed)
+    finest = np.concatenate([tree.clusters(part) for part in _points(mean, vectors)])
+    clusters = np.where(vectors.any(axis=1), tree.groups()[:, finest], -1)
+    counts = [len(centroids) for centroids in tree.centroids]
+    arrays: Arrays = {
+        "sizes": np.array(counts, dtype=np.int32),
+        "members": frequent_members(words, clusters, counts),
+        "groups": tree.groups().astype(np.uint16),
+        "mean": mean.astype(np.float32),
+        "centroids": centroid_bytes(tree),
+        **pieces.arrays(),
+    }
+    return WordTable.of(words[:n_listed], clusters[:, :n_listed], about, arrays)
+
+
+def _clustered(vectors: Reals2d) -> tuple[Floats2d, Floats2d]:
+    """The mean direction of vectors, and the directions from it that clusters are made of."""
+    seen = directions(vectors[vectors.any(axis=1)][:_MOST_CLUSTERED])
+    mean = seen.mean(axis=0)
+    return mean, directions_from(mean, seen)
+
+
+def _points(mean: Floats2d, vectors: Reals2d) -> Iterator[Floats2d]:
+    """Directions of vectors from the mean, some thousands at a time."""
+    for begin in range(0, len(vectors), _AT_ONCE):
+        yield directions_from(mean, directions(vectors[begin : begin + _AT_ONCE]))

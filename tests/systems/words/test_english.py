@@ -10,8 +10,9 @@ import pytest
 from helpers import PROJECT
 from spacy_cascade.systems.words.files import read_table
 from spacy_cascade.systems.words.sources import ENGLISH, FOLDER
-from spacy_cascade.systems.words.table import WordTable
+from spacy_cascade.systems.words.table import WordTable, values_of
 
+NAMES = {True: "pieces", False: "glove"}
 SCRIPT = runpy.run_path(str(PROJECT / "scripts" / "make_english.py"))
 
 
@@ -33,18 +34,18 @@ def test_they_take_less_than_twelve_megabytes() -> None:
 
 
 def test_each_says_where_it_comes_from(table: WordTable) -> None:
-    about = SCRIPT["ABOUT"][table.about.name]
-    assert table.about == replace(about, is_lower=table.about.name == "pieces")
+    is_lower = table.pieces is not None
+    assert table.about == replace(SCRIPT["ABOUT"][NAMES[is_lower]], is_lower=is_lower)
     assert table.about.license in ("Apache 2.0", "PDDL 1.0 (public domain)")
     notice = (FOLDER / "NOTICE.md").read_text("utf8")
-    assert f"`{table.about.name}.words`" in notice
+    assert f"`{NAMES[is_lower]}.words`" in notice
 
 
 @pytest.mark.parametrize(
     "words", [["January", "October", "November"], ["Monday", "Tuesday", "Friday"]]
 )
 def test_words_of_one_kind_are_together(table: WordTable, words: list[str]) -> None:
-    assert len(set(table.clusters_of(words).tolist()) - {-1}) == 1
+    assert len(set(values_of(table.word_codes(words), 1).tolist()) - {0}) == 1
 
 
 def test_pieces_know_words_that_no_list_has() -> None:

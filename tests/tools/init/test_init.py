@@ -55,12 +55,13 @@ def changed(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("recipe", ["semi", "memm", "ocr"])
 def test_it_has_the_settings_of_the_shipped_configs(recipe: str) -> None:
-    assert settings(make_config(Choices(recipe=Recipe(recipe)))) == shipped(f"{recipe}.cfg")
+    choices = Choices(recipe=Recipe(recipe), no_words=True)
+    assert settings(make_config(choices)) == shipped(f"{recipe}.cfg")
 
 
 def test_without_options_it_writes_the_first_config_in_order(tmp_path: Path) -> None:
     """Nothing is asked outside of a terminal; sections follow what they are part of."""
-    run(tmp_path / "x.cfg")
+    run(tmp_path / "x.cfg", "--no-words")
     assert settings(load_config(tmp_path / "x.cfg")) == shipped("memb.cfg")
     text = (tmp_path / "x.cfg").read_text(encoding="utf8")
     names = [line[1:-1] for line in text.splitlines() if line.startswith("[")]
@@ -82,7 +83,7 @@ def test_one_phase_is_a_single_typed_chain() -> None:
 
 def test_the_variant_of_one_phase_types_its_spans() -> None:
     (variant,) = (each for each in VARIANTS if each.name == "spans and types in one phase")
-    config = make_config(Choices(recipe=Recipe.semi))
+    config = make_config(Choices(recipe=Recipe.semi, no_words=True))
     found = settings(with_filled(config, change_of(config, BY_CORPUS, variant)))
     differences = {name for name in changed(found, shipped("semi.cfg")) if PIPES[1] not in name}
     assert {name.removeprefix("components.cascade_segmenter.") for name in differences} == {
@@ -160,7 +161,19 @@ def test_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert load_config(asked) == make_config(same)
     run(defaults, answers="\n" * 7)
-    assert settings(load_config(defaults)) == shipped("memb.cfg")
+    assert settings(load_config(defaults)) == settings(make_config(Choices()))
+
+
+def test_english_words_are_looked_at_by_default() -> None:
+    """By all components, and nothing else is changed; other languages have none."""
+    found = settings(make_config(Choices()))
+    more = {name for name in changed(found, shipped("memb.cfg")) if "templates.words" not in name}
+    assert more == set()
+    for pipe in PIPES:
+        name = f"components.{pipe}.model.templates.words.english.@misc"
+        assert found[name] == "spacy_cascade.English.v1"
+    german = settings(make_config(Choices(lang="de")))
+    assert not any("English" in str(value) for value in german.values())
 
 
 def test_errors_are_one_line(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_comments_on_sections_that_are_not_there_stand_above_what_they_are_part_
 
 def test_without_rules_it_is_the_config_for_an_unknown_corpus(nothing: Suggestion) -> None:
     assert nothing.config == make_config(Choices())
-    assert nothing.comments == {}
+    assert list(nothing.comments) == ["components"]  # what is known of English words
 
 
 def test_what_is_given_wins(profile: Profile) -> None:
@@ -136,7 +136,7 @@ def test_mixed_corpora_get_a_stated_choice() -> None:
     found = {d.name: d for d in suggest(measure_profile(docs, docs[:1]), {}).decisions}
     assert set(found) == {
         "lang", "model", "tokenizer", "sentences", "min_count", "left out", "sigma", "max_steps",
-        "decoding",
+        "decoding", "words",
     }  # fmt: skip
     assert "only 33% of the hyphens" in found["tokenizer"].reason
 

@@ -15,7 +15,7 @@ import pytest
 from commands import check_errors, run_command
 from helpers import take_interrupts
 from spacy_cascade.systems.words.files import read_table
-from spacy_cascade.systems.words.table import About
+from spacy_cascade.systems.words.table import About, values_of
 from spacy_cascade.tools.words import making
 from unlabelled_text import ANIMALS, STONES, paragraphs
 
@@ -73,7 +73,7 @@ def test_in_processes(source: Path, tmp_path: Path) -> None:
     stdout, _ = run(source, "--output", output, *SETTINGS, "--processes", 2)
     assert "clusters of 17 listed words -> " in stdout
     table = read_table("own", str(output))
-    found = [set(table.values(0)[table.word_codes(words)].tolist()) for words in (ANIMALS, STONES)]
+    found = [set(values_of(table.word_codes(words), 0).tolist()) for words in (ANIMALS, STONES)]
     assert sorted(map(sorted, found)) == [[1], [2]]
 
 

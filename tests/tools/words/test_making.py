@@ -20,7 +20,7 @@ from spacy.vocab import Vocab
 
 from spacy_cascade.errors import ConfigError, CorpusError
 from spacy_cascade.systems.words.files import read_table
-from spacy_cascade.systems.words.table import About, WordTable
+from spacy_cascade.systems.words.table import About, WordTable, values_of
 from spacy_cascade.tools.words import making, skip_gram, text
 from spacy_cascade.tools.words.making import Settings, work_folder
 from spacy_cascade.tools.words.splitting import TokenizerChoice
@@ -61,7 +61,7 @@ def source(tmp_path: Path) -> Path:
 
 def coarse(table: WordTable, words: Sequence[str]) -> set[int]:
     """The clusters of words at the coarsest size, from 1; 0 for none."""
-    return set(table.values(0)[table.word_codes(words)].tolist())
+    return set(values_of(table.word_codes(words), 0).tolist())
 
 
 def test_words_of_a_theme_are_a_cluster(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_words_of_a_theme_are_a_cluster(tmp_path: Path) -> None:
     for name, array in table.arrays().items():
         np.testing.assert_array_equal(read.arrays()[name], array)
     # The output is no text, though its name ends as that of a text.
-    assert len(make([tmp_path / "folder"], output, replace(settings, epochs=1)).groups) == 2
+    assert len(make([tmp_path / "folder"], output, replace(settings, epochs=1)).sizes) == 2
 
 
 STAGES = ("write_words", "write_forms", "write_vectors", "table_of_vectors")
@@ -194,7 +194,7 @@ def test_settings_that_cannot_be() -> None:
         with pytest.raises(ConfigError, match="--sizes are 1 to 4 ascending numbers"):
             Settings(sizes=sizes)
     for sizes in ((1, 2), (2, 70_000)):
-        with pytest.raises(ConfigError, match="--sizes are numbers from 2 to 65,536"):
+        with pytest.raises(ConfigError, match="--sizes are numbers from 2 to 65,535"):
             Settings(sizes=sizes)
 
 
@@ -222,7 +222,7 @@ def test_a_pipeline_and_a_file_give_the_same(tmp_path: Path) -> None:
     assert told[0] == f"Understood: {path} as a file of word vectors"
     assert told[1].startswith("1 word left out")
     words = ["cat", "dog", "iron"]
-    assert of_file.clusters_of(words).tolist() == of_pipeline.clusters_of(words).tolist()
+    assert of_file.word_codes(words).tolist() == of_pipeline.word_codes(words).tolist()
     first_two = make([path], tmp_path / "c.words", replace(SETTINGS, max_words=2))
     assert first_two.share(["cat", "dog"]) == 1.0
     assert first_two.share(["iron"]) == 0.0

@@ -202,7 +202,7 @@ def _of_pages(
 
 
 def _of_vectors(seeds: list[str], pipeline: str) -> "list[tuple[str, evidence.Evidence]]":
-    from ...words.vectors import VocabularyVectors
+    from ....pipeline.vocabulary_vectors import VocabularyVectors
     from .neighbours import from_vectors
 
     nlp = spacy.load(pipeline)

@@ -20,8 +20,8 @@ import numpy as np
 
 from ....errors import ConfigError
 from ....numeric.k_means import directions, directions_from
+from ....pipeline.vocabulary_vectors import VocabularyVectors
 from ....types import Floats1d, Floats2d
-from ...words.vectors import VocabularyVectors
 from .evidence import Evidence, Found, distinct_seeds, normal
 
 MOST_WORDS = 1_000_000

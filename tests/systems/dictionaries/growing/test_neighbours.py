@@ -10,7 +10,7 @@ from spacy.vocab import Vocab
 
 from made_vectors import add_floret
 from spacy_cascade import ConfigError
-from spacy_cascade.pipeline.reading import VocabularyVectors
+from spacy_cascade.pipeline.vocabulary_vectors import VocabularyVectors
 from spacy_cascade.systems.dictionaries.growing.evidence import ranked_terms
 from spacy_cascade.systems.dictionaries.growing.neighbours import from_vectors
 

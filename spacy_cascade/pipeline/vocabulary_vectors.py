@@ -11,8 +11,8 @@ from spacy.attrs import LOWER
 from spacy.vocab import Vocab
 from thinc.api import to_numpy
 
-from ...features.strings import hash_strings
-from ...types import Reals2d
+from ..features.strings import hash_strings
+from ..types import Reals2d
 
 
 class VocabularyVectors:

@@ -56,10 +56,6 @@ CLUSTERS_OF_SPANS = [
 ]  # fmt: skip
 """What a table of words adds for spans."""
 
-INCLUDED_WORDS: Mapping[str, Mapping[str, Any]] = {
-    "en": {"english": {"@misc": "spacy_cascade.English.v1"}},
-}
-"""By language what the package knows of its words, for the option `words` in a config."""
 _NONE: list[str] = []
 """A list and no tuple, so that a config with this default is the same after it was saved."""
 _DOLLARS = re.compile(r"(?<!\\)\${2,}")

@@ -15,7 +15,7 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..errors import ConfigError, TrainingError
-from ..features.template_sets import INCLUDED_WORDS
+from ..features.included_words import INCLUDED_WORDS
 from ..pipeline.base import CascadePipe, is_learner
 from ..pipeline.calibration import Outcomes, best_temperature
 from ..pipeline.classifier import CascadeClassifier

@@ -49,7 +49,7 @@ def lines(config: Any, place: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def config() -> Any:
-    return make_config(Choices(sentences=True, small=True))
+    return make_config(Choices(sentences=True, small=True, no_words=True))
 
 
 @pytest.mark.parametrize("place", SETS)

@@ -45,7 +45,7 @@ def test_each_says_where_it_comes_from(table: WordTable) -> None:
     "words", [["January", "October", "November"], ["Monday", "Tuesday", "Friday"]]
 )
 def test_words_of_one_kind_are_together(table: WordTable, words: list[str]) -> None:
-    assert len(set(values_of(table.word_codes(words), 1).tolist()) - {0}) == 1
+    assert len(set(values_of(table.word_codes(words), 0).tolist()) - {0}) == 1
 
 
 def test_pieces_know_words_that_no_list_has() -> None:

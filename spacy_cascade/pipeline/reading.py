@@ -23,7 +23,7 @@ from ..features.tokens import Tokens, read_tokens
 from ..features.units import NO_CONTEXT, TokenSource, Units
 from ..inference.structure import Structure, Weights
 from ..types import Bools1d, Ints2d, Keys1d
-from .sequences import cut, lacks_sentences
+from .sequences import ATTRIBUTE as SENTENCES
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray
 
@@ -60,10 +60,12 @@ def read(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
     A model of sentences takes a Doc without any as one sequence; the first one that a pipeline
     meets is worth a warning.
     """
-    tokens = read_as_marked(pipe, docs)
-    if not pipe._has_warned_of_documents and lacks_sentences(tokens, pipe.model):
+    tokens, of_sentences = read_as_marked(pipe, docs), pipe.model.attrs[SENTENCES]
+    if of_sentences is False:
+        return tokens.as_documents()
+    if of_sentences and not pipe._has_warned_of_documents and not tokens.has_sentences.all():
         _warn_of_documents(pipe)
-    return cut(tokens, pipe.model)
+    return tokens
 
 
 def _warn_of_documents(pipe: Scoring) -> None:

@@ -56,10 +56,5 @@ def decide_by(docs: Sequence[Doc], model: Model[Any, Any], shown: Shown) -> None
 
 
 def cut(tokens: Tokens, model: Model[Any, Any]) -> Tokens:
-    """The tokens in sequences as the model was trained on."""
+    """Tokens of training in the sequences that it has decided on."""
     return tokens.as_documents() if model.attrs[ATTRIBUTE] is False else tokens
-
-
-def lacks_sentences(tokens: Tokens, model: Model[Any, Any]) -> bool:
-    """Whether a model of sentences is given a Doc without sentence starts."""
-    return bool(model.attrs[ATTRIBUTE]) and not bool(tokens.has_sentences.all())

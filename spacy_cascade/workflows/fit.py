@@ -15,7 +15,7 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..errors import ConfigError, TrainingError
-from ..features.included_words import INCLUDED_WORDS
+from ..features.included_words import included_words
 from ..pipeline.base import CascadePipe, is_learner
 from ..pipeline.calibration import Outcomes, best_temperature
 from ..pipeline.classifier import CascadeClassifier
@@ -209,7 +209,7 @@ def _learning(nlp: Language) -> list[tuple[str, CascadePipe]]:
 
 
 def _add_cascade(nlp: Language, n_examples: int) -> None:
-    model = {"templates": {"words": INCLUDED_WORDS.get(nlp.lang or "", {})}}
+    model = {"templates": {"words": included_words(nlp.lang)}}
     settings = {"model": {**model, "min_count": 1} if n_examples < _SMALL else model}
     for factory in ("cascade_segmenter", "cascade_classifier"):
         nlp.add_pipe(factory, config=settings)

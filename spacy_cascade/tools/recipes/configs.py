@@ -16,7 +16,7 @@ from spacy.util import load_model_from_config
 from thinc.api import Config
 
 from ...errors import ConfigError
-from ...features.included_words import INCLUDED_WORDS
+from ...features.included_words import included_words
 from ...pipeline.readers import NAME, SENTENCES, TAGS
 from ...types import Json
 from ..tokenizers.languages import is_usable
@@ -66,7 +66,7 @@ class Choices:
     @property
     def tables(self) -> dict[str, Json]:
         """The tables of words that components look at, for `words` of template sets."""
-        included = {} if self.no_words else INCLUDED_WORDS.get(self.lang, {})
+        included = {} if self.no_words else included_words(self.lang)
         return {**included, **self.words}
 
 

@@ -46,7 +46,9 @@ class Told:
 
 
 def make(corpus: Path, folder: Path, variants: Sequence[Variant], **settings: object) -> AutoSearch:
-    start = with_settings(make_config(Choices(train=corpus, dev=corpus)), {"training.max_steps": 2})
+    start = with_settings(
+        make_config(Choices(train=corpus, dev=corpus, no_words=True)), {"training.max_steps": 2}
+    )
     options: dict[str, object] = {"dev": corpus, "trainings": 2, **settings}
     return AutoSearch(start, variants, BY_CORPUS, corpus, folder=folder, **options)  # type: ignore[arg-type]
 

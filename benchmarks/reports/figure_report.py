@@ -15,7 +15,7 @@ from ..lib.paths import RESULTS
 from .against_peers import headline_lines
 from .markdown import machine_sentence, measured_with, table, thousands
 from .output import read_json, write_json
-from .suite_results import read_entries
+from .suite_results import read_both
 
 _DIGITS = {"F1": 2, "points": 2, "x": 2, "s": 2, "MB": 1, "GB": 2}
 
@@ -130,7 +130,7 @@ def _shown(value: float, form: str) -> str:
 
 def headline() -> str:
     figures = _figures()
-    entries = read_entries(RESULTS / "suite.jsonl")
+    entries = read_both(RESULTS / "suite.jsonl", RESULTS / "words.jsonl")
     shown = ("accuracy", "training", "decoding", "raw_text")
     head = "| | here | peer | |\n|---|---:|---:|---|"
     lines = [head, *headline_lines(entries), fill(HEADLINE.strip(), _values(figures)), ""]

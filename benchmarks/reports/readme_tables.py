@@ -13,12 +13,13 @@ from statistics import fmean
 from typing import Any
 
 from ..lib.paths import PROJECT, RESULTS
+from .against_peers import comparison_table
 from .figure_report import cascade, headline
 from .markdown import measured_with, table, thousands
 from .output import read_json
 from .settings_report import settings_table, words_table
 from .suite_report import suite_table
-from .suite_results import read_entries
+from .suite_results import read_both, read_entries
 
 Make = Callable[..., str]
 PAGES = [
@@ -32,6 +33,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "headline": headline,
     "cascade": cascade,
     "suite": lambda: suite_table(read_entries(RESULTS / "suite.jsonl")),
+    "as_it_comes": lambda: comparison_table(
+        read_both(RESULTS / "suite.jsonl", RESULTS / "words.jsonl")
+    ),
     "words": lambda: words_table(read_entries(RESULTS / "words.jsonl")),
     "semi_markov": lambda: settings_table(read_entries(RESULTS / "semi_markov.jsonl")),
 }

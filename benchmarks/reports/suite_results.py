@@ -45,6 +45,17 @@ def read_entries(path: Path) -> list[Entry]:
     return list(found.values())
 
 
+def read_both(alone: Path, knowing: Path) -> list[Entry]:
+    """Two series as one: from corpora alone, and with word knowledge.
+
+    Of a system that the second has on a corpus, the first does not count there.
+    """
+    later = read_entries(knowing)
+    again = {(entry["corpus"], entry["system"]) for entry in later}
+    earlier = (e for e in read_entries(alone) if (e["corpus"], e["system"]) not in again)
+    return [*earlier, *later]
+
+
 def add_entry(path: Path, entry: Entry) -> None:
     """Append an entry as a line of its own, also after a line that was cut short."""
     path.parent.mkdir(parents=True, exist_ok=True)

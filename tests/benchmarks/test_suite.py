@@ -459,6 +459,22 @@ def test_each_side_is_compared_with_its_own_peer() -> None:
     assert none == []
 
 
+def test_a_system_that_was_measured_again_counts_once(tmp_path: Path) -> None:
+    """With all its settings, on that corpus alone."""
+    alone, knowing = tmp_path / "alone.jsonl", tmp_path / "knowing.jsonl"
+    for each in (
+        entry("a", "init", 60.0),
+        entry("a", "init", 61.0, setting="tuned", is_fixed=False),
+        entry("b", "init", 62.0),
+        entry("a", "crf", 50.0),
+    ):
+        suite_results.add_entry(alone, each)
+    suite_results.add_entry(knowing, entry("a", "init", 70.0, **WORDS))
+    found = suite_results.read_both(alone, knowing)
+    assert sorted(e["f1"] for e in found) == [50.0, 62.0, 70.0]
+    assert len(suite_results.read_both(alone, tmp_path / "none.jsonl")) == 4
+
+
 def test_without_results_nothing_is_compared() -> None:
     assert against_peers.comparison_table([]) == ""
     assert against_peers.comparison_table([entry("a", "crf", 60.0)]) == ""

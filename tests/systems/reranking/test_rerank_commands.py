@@ -108,7 +108,7 @@ def test_training_writes_a_pipeline_that_reranks(tmp_path: Path) -> None:
     assert "scale 1, weight 1" in last
     assert "without reranking" in last
     nlp = spacy.load(tmp_path / "out")
-    assert nlp.pipe_names == ["sentencizer", "span_ruler", *names, "cascade_reranker"]
+    assert nlp.pipe_names == ["span_ruler", *names, "cascade_reranker"]
     reranker = nlp.get_pipe("cascade_reranker")
     assert reranker.is_trained
     assert reranker.labels == nlp.get_pipe("cascade_classifier").labels

@@ -15,10 +15,10 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..errors import ConfigError, TrainingError
-from ..features.included_words import included_words
 from ..pipeline.base import CascadePipe, is_learner
 from ..pipeline.calibration import Outcomes, best_temperature
 from ..pipeline.classifier import CascadeClassifier
+from ..pipeline.included_words import included_words
 from ..pipeline.progress import progress
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.gold import read_gold, read_own_gold

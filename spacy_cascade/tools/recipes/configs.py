@@ -16,7 +16,7 @@ from spacy.util import load_model_from_config
 from thinc.api import Config
 
 from ...errors import ConfigError
-from ...features.included_words import included_words
+from ...pipeline.included_words import included_words
 from ...pipeline.readers import NAME, SENTENCES, TAGS
 from ...types import Json
 from ..tokenizers.languages import is_usable

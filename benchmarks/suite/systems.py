@@ -129,7 +129,7 @@ _BEST = {"lbfgs": "minimum count 1, c2 = 0.1", "pa": "minimum count 1, 10 iterat
 def _crfsuite_row(name: str, title: str, algorithm: str, kind: type[CrfSuite] = CrfSuite) -> Row:
     """python-crfsuite with the templates of the thesis, with each minimum count at each point.
 
-    kind: with word clusters or without. With them training takes three to six times as long: the
+    kind: with word clusters or without. With them training takes three to nine times as long: the
     grid is its first point, and the best one without them.
     """
     settings = {

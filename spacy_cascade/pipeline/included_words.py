@@ -11,7 +11,7 @@ _NAMES = {"en": ("english", "spacy_cascade.English.v1")}
 def included_words(lang: str | None) -> dict[str, Any]:
     """The tables of a language, for the option `words` of template sets in a config.
 
-    None where the package has no table of the language, or is without its rooms.
+    Empty where the package has no table of the language, or is without its rooms.
     """
     name, registered = _NAMES.get(lang or "", ("", ""))
     return {name: {"@misc": registered}} if name and registry.has("misc", registered) else {}

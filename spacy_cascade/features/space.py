@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from ..numeric.csr import BinaryCSR
+from ..numeric.dense import DenseRows
 from ..numeric.design import Design
 from ..numeric.encoded import Encoded
 from ..numeric.index import KeyIndex
@@ -284,5 +285,6 @@ class FeatureSpace:
         return (self.design(units), *self.encode_others(units))
 
     def encode_others(self, units: Units) -> tuple[Encoded, ...]:
-        """What scorers besides the features of units keep: nothing."""
-        return ()
+        """What scorers besides the features of units keep: that of an encoder, if there is one."""
+        vectors = units.vectors
+        return () if vectors is None else (DenseRows.of(vectors, len(self)),)

@@ -9,7 +9,7 @@ import numpy as np
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
-from ..types import Bools1d, Keys1d, Pointers1d
+from ..types import Bools1d, Keys1d, Pointers1d, Reals2d
 from .group_spans import BatchGroup, join_groups, read_group
 
 _NO_VALUES, _NO_MARKS = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.bool_)
@@ -27,6 +27,7 @@ class Tokens:
     doc_starts: int64 `[D + 1]`.
     text_of: gives the texts of the words, as the Docs' vocabulary has them; None without Docs.
     has_sentences: bool `[D]`, whether sentence starts are set, as in each Doc of one token.
+    vectors: float32 `[T, d]`, as an encoder gives them; None without one.
     """
 
     words: Keys1d
@@ -38,6 +39,7 @@ class Tokens:
     groups: Mapping[str, BatchGroup] = field(default_factory=dict)
     text_of: Callable[[int], str] | None = None
     has_sentences: Bools1d = field(default_factory=lambda: _NO_MARKS)
+    vectors: Reals2d | None = None
 
     def as_documents(self) -> Tokens:
         """The same, with each Doc as one sequence."""

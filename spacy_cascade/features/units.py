@@ -14,6 +14,7 @@ import numpy as np
 
 from ..caching import cached_property
 from ..numeric.csr import BinaryCSR
+from ..numeric.dense import TokenVectors
 from ..numeric.index import KeyIndex
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .keys import PositionValues, unit_level_features
@@ -115,7 +116,7 @@ class Units:
     positions: those of a batch. first, last: int32 `[U]`, first and last position of each
     unit. context: uint64 `[U, C]`, what templates read of a span's surroundings, in the order
     of `Plan.context`, 0 for "no value"; nothing where there are no such templates. source: the
-    tokens, where the units are all of these.
+    tokens, where the units are all of these. vectors: of an encoder, where there is one.
     """
 
     positions: PaddedTokens
@@ -123,11 +124,14 @@ class Units:
     last: Ints1d
     context: Keys2d = field(default_factory=lambda: NO_CONTEXT)
     source: TokenSource | None = None
+    vectors: TokenVectors | None = None
 
     def take(self, numbers: Pointers1d | slice) -> Units:
         """Some of the units, in the given order; a slice gives views."""
         context = self.context[numbers] if len(self.context) else self.context
-        return Units(self.positions, self.first[numbers], self.last[numbers], context)
+        bounds = self.first[numbers], self.last[numbers]
+        vectors = None if self.vectors is None else self.vectors.take(numbers)
+        return Units(self.positions, *bounds, context, vectors=vectors)
 
 
 def rows_of_slots(plan: Plan, units: Units, begin: int) -> BinaryCSR:

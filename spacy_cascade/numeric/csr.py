@@ -11,7 +11,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..parallel import LARGEST_PIECE, Workers, split
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 
 
 @kernel
@@ -214,6 +214,20 @@ class BinaryCSR:
         indptr = np.append(0, np.cumsum(lengths))
         places = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
         return BinaryCSR(indptr, self.indices[places], self.n_columns)
+
+    def on_columns(self, columns: Ints1d) -> BinaryCSR:
+        """The same matrix without the columns that are not listed, whose entries are all zero.
+
+        columns: ascending.
+        """
+        indices = np.searchsorted(columns, self.indices).astype(np.int32)
+        return BinaryCSR(self.indptr, indices, len(columns))
+
+    def without(self, is_dropped: Bools1d) -> BinaryCSR:
+        """The same matrix with some entries as zeros; is_dropped: of each entry."""
+        kept = ~is_dropped
+        before = np.append(0, np.cumsum(kept))
+        return BinaryCSR(before[self.indptr], self.indices[kept], self.n_columns)
 
     def append(self, other: BinaryCSR) -> BinaryCSR:
         """The matrix with the rows of another one after its own."""

@@ -10,7 +10,7 @@ corpus has far fewer lexemes than tokens, so most work is done in `A`, once a le
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -74,6 +74,14 @@ class SegmentRows:
         """Free what the next gradient makes again."""
         self.features.release_memory()
 
+    def used_rows(self) -> Ints1d:
+        """The rows of weights that any segment uses, ascending."""
+        return np.unique(self.features.indices)
+
+    def on_rows(self, rows: Ints1d) -> SegmentRows:
+        """The same for weights of these rows only, ascending, which include all that are used."""
+        return replace(self, features=self.features.on_columns(rows))
+
 
 @dataclass
 class Design:
@@ -132,6 +140,17 @@ class Design:
         self.unit_lexemes.release_memory()
         self.unit_features.release_memory()
         self.lexeme_features.release_memory()
+
+    def used_rows(self) -> Ints1d:
+        """The rows of weights that any unit uses, ascending."""
+        return np.unique(np.append(self.lexeme_features.indices, self.unit_features.indices))
+
+    def on_rows(self, rows: Ints1d) -> Design:
+        """The same for weights of these rows only, ascending, which include all that are used."""
+        of_lexemes, of_units = (
+            features.on_columns(rows) for features in (self.lexeme_features, self.unit_features)
+        )
+        return Design(of_lexemes, self.unit_lexemes, of_units)
 
 
 def only_design(encoded: Sequence[object], who: str) -> Design:

@@ -46,6 +46,26 @@ def test_scores_and_gradient_are_products(design, width):
     assert design.n_scored == len(matrix)
 
 
+@settings(max_examples=40)
+@given(counts2d(st.integers(1, 5), st.integers(1, 6)), st.integers(0, 99))
+def test_columns_and_entries_can_be_left_out(matrix, seed):
+    """Columns without entries, whose number changes; and single entries."""
+    rows, generator = rows_from_dense(matrix), np.random.default_rng(seed)
+    used = matrix.any(axis=0)
+    kept = used | (generator.random(len(used)) < 0.5)
+    alone = rows.on_columns(np.flatnonzero(kept).astype(np.int32))
+    np.testing.assert_array_equal(dense_rows(alone), matrix[:, kept])
+    is_dropped = generator.random(len(rows.indices)) < 0.5
+    fewer = rows.without(is_dropped)
+    entries = [
+        (i, j) for i, j in zip(*np.nonzero(matrix), strict=True) for _ in range(matrix[i, j])
+    ]
+    expected = np.zeros_like(matrix)
+    for (i, j), dropped in zip(entries, is_dropped.tolist(), strict=True):
+        expected[i, j] += not dropped
+    np.testing.assert_array_equal(dense_rows(fewer), expected)
+
+
 def test_same_bits_for_any_number_of_threads(generator):
     """Of a design so large that its work is cut into pieces."""
     design = wide_design(generator, 9000)

@@ -75,7 +75,7 @@ class SegmentSpace(FeatureSpace):
         return self.features_of(units).rows(self.index, self.longest)
 
     def encode_others(self, units: Units) -> tuple[Encoded, ...]:
-        return (self.segment_rows(units),)
+        return (*super().encode_others(units), self.segment_rows(units))
 
     def learn_in_blocks(self, blocks: Iterable[Units], minimum: int) -> None:
         self._know(self._frequent(blocks, minimum, self.segments.min_count))

@@ -28,7 +28,7 @@ class LabelledSequences:
     encoded: what each scorer keeps of their `T` units.
     observed `[T]`: labels of the structure, negative where they are not known
     (`inference.schemes`). starts `[N + 1]`: the sequences. share: the part of the corpus that they
-    are.
+    are. drop: the share of features that a step leaves out, where its trainer does.
     """
 
     encoded: tuple[Encoded, ...]
@@ -36,6 +36,7 @@ class LabelledSequences:
     observed: Ints1d
     starts: Pointers1d
     share: float = 1.0
+    drop: float = 0.0
 
     def release_memory(self) -> None:
         """Free what the next loss makes again."""
@@ -151,14 +152,24 @@ class CorpusLoss:
 
     def curvature(self, weights: Weights) -> Floats2d:
         """Second derivatives with respect to each weight of a feature `[K, S]`, as they stand."""
+        potentials = self.potentials(weights)
+        self.losses(potentials)
+        return self.curvature_at(potentials, weights.features.shape)
+
+    def curvature_at(self, gradient: Potentials, shape: tuple[int, int]) -> Floats2d:
+        """As `curvature` `[K, S]`, where the gradient of the potentials is known."""
         squared = [each.squared() for each in self.data.encoded]
-        blocks, out = self.data.structure.columns.blocks, np.empty(weights.features.shape)
-        sum_of_gradients(squared, self.variances(weights).scored, blocks, self.workers, out)
+        blocks, out = self.data.structure.columns.blocks, np.empty(shape)
+        variances = self._variances_of(gradient).scored
+        sum_of_gradients(squared, variances, blocks, self.workers, out)
         return out
 
     def variances(self, weights: Weights) -> Potentials:
         """Second derivatives with respect to all scores."""
         potentials = self.potentials(weights)
         self.losses(potentials)
-        scored = [self.loss.variances(scores) for scores in potentials.scored]
-        return potentials.with_scored(scored, potentials.transitions)
+        return self._variances_of(potentials)
+
+    def _variances_of(self, gradient: Potentials) -> Potentials:
+        scored = [self.loss.variances(scores) for scores in gradient.scored]
+        return gradient.with_scored(scored, gradient.transitions)

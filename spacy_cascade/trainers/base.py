@@ -183,6 +183,11 @@ class Room(NamedTuple):
     n_weights: int
 
 
+def trains_encoders(trainer: Trainer) -> bool:
+    """Whether it passes gradients on to an encoder, which learns with it batch by batch."""
+    return getattr(trainer, "trains_encoders", False)
+
+
 BYTES_OF_WEIGHT = 8 + 8 + 4
 """Parameter and gradient in double precision, and the weight as the model keeps it."""
 

@@ -31,6 +31,7 @@ from . import initializing, learning, saving, sizes
 from .batches import unchanging
 from .component import GoldReader, Origin
 from .corpus import GetExamples
+from .encoder import train_encoder
 from .examples import Awaited, Corpus, Reads, Seen
 from .progress import is_interrupted
 from .reading import earlier_space, token_units
@@ -61,6 +62,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     _shown: Shown
     _has_warned_of_documents = False
     """Whether its pipeline has said that a model of sentences was given a Doc without any."""
+    _backprop: Any = None
     _may_be_untrained: ClassVar[bool] = False
     """Whether a saved component without labels is one that was not trained, and no damaged one."""
 
@@ -221,14 +223,15 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     ) -> dict[str, float]:
         """Run the trainer's iterations on the examples (`pipeline.learning`).
 
-        drop, sgd: of no effect; they belong to neural components. losses: the objective is added
-        under the component's name, and terms of it under `NAME: TERM` (`loggers`).
+        drop: the share that a tok2vec and a minibatch leave out. sgd: trains the tok2vec. losses:
+        the objective is added under the component's name, its terms under `NAME: TERM` (`loggers`).
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, f"{type(self).__name__}.update")
-        learning.update(self, examples, losses)
+        learning.update(self, examples, losses, drop)
+        train_encoder(self, sgd)
         return losses
 
     def sync_weights(self) -> None:
@@ -265,9 +268,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         fit = self._fit
         if fit is None or not fit.hessian_is_stale or is_interrupted():
             return
-        hessian_diagonal = fit.hessian_diagonal()
-        if hessian_diagonal is not None:
-            linear.keep_hessian_diagonal(self.model, hessian_diagonal)
+        if (diagonal := fit.hessian_diagonal()) is not None:
+            linear.keep_hessian_diagonal(self.model, diagonal)
         fit.hessian_is_stale = False
 
     def reset_fit(self) -> None:
@@ -277,17 +279,15 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self._origin: Origin | None = None
 
     def show(self, weights: Weights, hessian_diagonal: npt.NDArray[np.uint8] | None) -> None:
-        """Predict and save with other weights until training goes on.
-
-        hessian_diagonal: as the model keeps it.
-        """
+        """Predict and save with these, as the model keeps them, until training goes on."""
         linear.set_weights(self.model, *weights)
         linear.set_hessian_diagonal(self.model, hessian_diagonal)
         if self._fit is not None:
             self._fit.weights_are_stale = self._fit.hessian_is_stale = False
 
     def finish_update(self, sgd: Optimizer) -> None:
-        """Nothing: the model takes weights over when they are needed."""
+        """Train the tok2vec, if there is one; the model takes its weights over when needed."""
+        train_encoder(self, sgd)
 
     def __reduce__(self) -> Any:
         self.sync_curvature()
@@ -362,6 +362,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
             **self.space.identity(),
             **self.family.identity(),
             "scheme": getattr(self, "scheme", None),
+            **({} if linear.encoder_of(self.model) is None else {"tok2vec": True}),
         }
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

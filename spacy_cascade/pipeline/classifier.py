@@ -13,9 +13,11 @@ from spacy.training import Example
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Structure
+from ..scorers.linear import unit_scores
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Texts
 from .base import CascadePipe
 from .calibration import Outcomes
+from .encoder import learning_tokens
 from .examples import Reads
 from .factories import component_factory
 from .initializing import read_examples
@@ -102,7 +104,7 @@ class CascadeClassifier(CascadePipe):
         offsets = np.repeat(tokens.doc_starts[:-1], [table.n_spans for table in tables])
         own = (spans.bounds + offsets[:, None])[is_typed]
         both = np.concatenate([own, in_batch([of_doc.bounds for of_doc in listed], tokens)])
-        scores = self.model.predict(self._units(tokens, both, own))
+        scores = self._scores_of(self._units(tokens, both, own))
         types, probabilities = self._best(scores, self.temperature)
         confidences, n = None, len(own)
         if self.confidence:
@@ -212,7 +214,7 @@ class CascadeClassifier(CascadePipe):
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
             bounds.append(as_array([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
-        tokens = read_examples(self, examples)
+        tokens = learning_tokens(self, read_examples(self, examples), examples)
         found = in_batch(gold_bounds(gold), tokens)
         units = self._units(tokens, in_batch(bounds, tokens), found, gold_flags(tokens, gold))
         return units, np.array(types, dtype=np.int32), np.arange(len(types) + 1, dtype=np.int64)
@@ -266,7 +268,11 @@ class CascadeClassifier(CascadePipe):
         self.begin_batch()
         tokens = read(self, docs)
         units = self._units(tokens, in_batch(spans, tokens), in_batch(found, tokens))
-        return np.asarray(self.model.predict(units))
+        return self._scores_of(units)
+
+    def _scores_of(self, units: Units) -> Floats2d:
+        """Scores of the classes `[P, C]`."""
+        return unit_scores(self.model, units)
 
     def _units(
         self,

@@ -18,10 +18,11 @@ from ..features.resources import Resource
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Weights
-from ..scorers.linear import Names, get_weights, hessian_of, places, taken
+from ..scorers.linear import Names, get_weights, hessian_of, places, taken, with_rows
 from ..trainers.base import Fit
 from ..types import Floats2d, Ints1d, Ints2d, Pointers1d
 from .corpus import GetExamples
+from .encoder import Backprop
 from .examples import Awaited, Corpus, CorpusReader, Parts, Reads, Seen
 from .reading import Scoring
 from .sequences import Shown
@@ -87,12 +88,15 @@ class Origin:
         """That of the loss of the earlier corpus, `[K, S]`."""
         return hessian_of(self.steps)
 
-    def grown(self, n_features: int, names: Names) -> Origin:
-        """The same for a model that has got more features and labels, with zeros for these."""
+    def grown(self, n_rows: int, n_dense: int, names: Names) -> Origin:
+        """The same for a model that has got more features and labels, with zeros for these.
+
+        n_rows: of its weights, `n_dense` of them those of vectors.
+        """
         columns, edges = (places(*pair) for pair in zip(self.names, names, strict=True))
-        missing = ((0, n_features - len(self.weights.features)), (0, 0))
-        features = taken(np.pad(self.weights.features, missing), columns)
-        steps = None if self.steps is None else taken(np.pad(self.steps, missing), columns)
+        missing = n_rows - len(self.weights.features), n_dense
+        features = taken(with_rows(self.weights.features, *missing), columns)
+        steps = None if self.steps is None else taken(with_rows(self.steps, *missing), columns)
         weights = Weights(features, taken(self.weights.transitions, edges))
         return Origin(weights, steps, names, self.resources)
 
@@ -117,6 +121,7 @@ class Component(Scoring, Protocol):
     _origin: Origin | None
     _annotation_read: int
     _may_be_untrained: ClassVar[bool]
+    _backprop: Backprop | None
 
     @property
     def cfg(self) -> dict[str, Any]: ...

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.util import logger
 
@@ -22,6 +23,7 @@ from .corpus import (
     is_placeholder,
     read_blocks,
 )
+from .encoder import initialize_encoder
 from .examples import Awaited, CorpusReader, Parts, words_of
 from .progress import progress
 from .reading import earlier_space, read_as_marked, stand_ins, tokenizing
@@ -29,6 +31,8 @@ from .sequences import ATTRIBUTE, Shown, cut
 from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
 
+_SAMPLE = 10
+"""Docs that an encoder is initialized with."""
 MAXIMUM_LEXEMES = 1 << 18
 """Words that are known from one batch of training to the next; beyond that they are forgotten."""
 
@@ -126,7 +130,8 @@ def initialize(
     pipe.space.earlier = earlier_space(pipe.pipeline, pipe)
     get_examples, examples = examples_from(get_examples, corpus, nlp, pipe)
     pipe._reader = CorpusReader(None if corpus is None else get_examples)
-    shown = progress(f"Reading for {pipe.name}", iterable=examples)
+    sample: list[Doc] = []
+    shown = progress(f"Reading for {pipe.name}", iterable=_sampled(examples, sample))
     learnt, present, blocks = set(pipe._labels), set[str](), CorpusBlocks[Any]()
     pipe._annotation_read, times, in_docs = 0, Counter[int](), Shown()
     for tokens, gold in read_blocks(shown, partial(_read, pipe, times=times)):
@@ -138,6 +143,7 @@ def initialize(
     found = given or learnt
     if is_placeholder(get_examples):
         pipe._set_labels(found)
+        initialize_encoder(pipe, nlp or pipe.pipeline, sample)
         learn_features(pipe, nlp, lambda: iter(()), lambda: ())
         _begin_to_await(pipe, labels)
         return
@@ -145,6 +151,7 @@ def initialize(
     check_labels(pipe, found)
     pipe._set_labels(found)
     in_docs.decide(pipe.model)
+    initialize_encoder(pipe, nlp or pipe.pipeline, sample)
     learn_features(
         pipe,
         nlp,
@@ -153,6 +160,14 @@ def initialize(
     )
     pipe.reset_fit()
     pipe._parts = Parts({words: n for words, n in times.items() if n > 1})
+
+
+def _sampled(examples: Iterable[Example], sample: list[Doc]) -> Iterator[Example]:
+    """The examples; the Docs of the first ones are added to a sample, as spaCy's components do."""
+    for example in examples:
+        if len(sample) < _SAMPLE and isinstance(example, Example):
+            sample.append(example.x)
+        yield example
 
 
 def _read(

@@ -12,10 +12,12 @@ from ..scorers.linear import add_features, get_hessian_diagonal
 from ..trainers.base import Fit, State, Task, TaskOn
 from .component import Component, Origin
 from .corpus import forget_words
+from .encoder import set_dropout, slopes_of
 from .examples import Change, Corpus, joint_sums
 from .initializing import MAXIMUM_LEXEMES, awaited_until_now, read_examples
 from .progress import progress
 from .sequences import Shown, decide_by
+from .sizes import dense_rows
 
 Data = TypeVar("Data")
 Extended = TypeVar("Extended")
@@ -28,8 +30,10 @@ _NEW_MINIMUM = 1
 """How often adaptation, which sees little, has to see a feature to add it."""
 
 
-def update(pipe: Component, examples: list[Example], losses: dict[str, float]) -> None:
-    """Run the trainer's iterations on the examples.
+def update(
+    pipe: Component, examples: list[Example], losses: dict[str, float], drop: float = 0.0
+) -> None:
+    """Run the trainer's iterations on the examples; drop: share of what a batch leaves out.
 
     A component that was initialized here learns from all of its examples: where its trainer needs
     the whole corpus, parts are collected (`examples.Parts`). Where `initialize` had no examples,
@@ -50,12 +54,14 @@ def update(pipe: Component, examples: list[Example], losses: dict[str, float]) -
         return
     with progress(f"Training {pipe.name}", total=trainer.iterations) as bar:
         data = None
+        set_dropout(pipe, drop)
         if trainer.sees_all:
             fit = _fit_to_corpus(pipe, examples)
         else:
-            fit, data = _fit_and_batch(pipe, examples)
+            fit, data = _fit_and_batch(pipe, examples, drop)
         forget_words(examples)
         losses[pipe.name] += fit.step(data, bar.update)
+        _train_encoder(pipe, data)
     losses |= {f"{pipe.name}{SEPARATOR}{term}": value for term, value in fit.terms().items()}
     if trainer.sees_all:
         pipe.sync_weights()
@@ -87,8 +93,17 @@ def _begin(pipe: Component, examples: Sequence[Example], change: Change) -> Fit[
     return begun
 
 
+def _train_encoder(pipe: Component, data: LabelledSequences | None) -> None:
+    """Pass the gradient of a batch on to the encoder, which adds it to its own."""
+    backprop, pipe._backprop = pipe._backprop, None
+    slopes = None if data is None else slopes_of(data.encoded)
+    if backprop is not None and data is not None and slopes is not None:
+        # Optimizers of spaCy expect about the same gradient whatever the size of a batch.
+        backprop(slopes / max(1, len(data.starts) - 1))
+
+
 def _fit_and_batch(
-    pipe: Component, examples: Sequence[Example]
+    pipe: Component, examples: Sequence[Example], drop: float
 ) -> tuple[Fit[Any], LabelledSequences]:
     """The fit of an online trainer, and the batch for its next step."""
     seen = pipe._seen
@@ -100,10 +115,13 @@ def _fit_and_batch(
     if not pipe.warm_start:
         decide_by([example.predicted for example in examples], pipe.model, pipe._shown)
     data = encode(pipe, examples)
-    data = replace(data, share=len(examples) / max(1, pipe.n_examples or len(seen)))
+    data = replace(data, share=len(examples) / max(1, pipe.n_examples or len(seen)), drop=drop)
     if pipe._fit is None:
         known = get_hessian_diagonal(pipe.model) if pipe.warm_start else None
-        pipe._fit = pipe.trainer.begin(TaskOn(data, pipe.loss, None, pipe.weights, known))
+        if pipe.warm_start and pipe.penalty is not None:
+            pipe._origin = Origin.of(pipe.model, pipe._names())
+        task = ExampleSource(pipe, examples, is_other=False).task_on(data)
+        pipe._fit = pipe.trainer.begin(replace(task, known=known))
     return pipe._fit, data
 
 
@@ -252,8 +270,10 @@ def make_room(pipe: Component, examples: Sequence[Example], gold: Sequence[Any])
     tokens = read_examples(pipe, examples)
     pipe.space.resources.made = pipe._origin.resources
     pipe.space.add_to_resources(tokens, pipe.gold.flags(tokens, gold))
-    add_features(pipe.model, pipe.space.extend(pipe.gold_units(tokens, gold), _NEW_MINIMUM))
-    pipe._origin = pipe._origin.grown(len(pipe.space), pipe._names())
+    n_dense = dense_rows(pipe)
+    n_new = pipe.space.extend(pipe.gold_units(tokens, gold), _NEW_MINIMUM)
+    add_features(pipe.model, n_new, n_dense)
+    pipe._origin = pipe._origin.grown(len(pipe.space) + n_dense, n_dense, pipe._names())
 
 
 def parts_of(examples: Iterable[Example], n_tokens: int) -> Iterator[list[Example]]:

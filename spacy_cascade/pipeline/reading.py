@@ -22,7 +22,9 @@ from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
 from ..features.tokens import Tokens, read_tokens
 from ..features.units import NO_CONTEXT, TokenSource, Units
 from ..inference.structure import Structure, Weights
+from ..numeric.dense import TokenVectors
 from ..types import Bools1d, Ints2d, Keys1d
+from .encoder import with_vectors
 from .sequences import ATTRIBUTE as SENTENCES
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray
@@ -60,7 +62,8 @@ def read(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
     A model of sentences takes a Doc without any as one sequence; the first one that a pipeline
     meets is worth a warning.
     """
-    tokens, of_sentences = read_as_marked(pipe, docs), pipe.model.attrs[SENTENCES]
+    tokens = with_vectors(pipe, read_as_marked(pipe, docs), docs)
+    of_sentences = pipe.model.attrs[SENTENCES]
     if of_sentences is False:
         return tokens.as_documents()
     if of_sentences and not pipe._has_warned_of_documents and not tokens.has_sentences.all():
@@ -189,7 +192,8 @@ def token_units(pipe: Scoring, tokens: Tokens, own_flags: Ints2d | None = None) 
         start = np.arange(len(padded.of_token))
         around = SpanContext(tokens, start, start + 1, NONE_FOUND, string_of, own_flags)
         context = around.values(space.plan.context)
-    return Units(padded, padded.of_token, padded.of_token, context, source)
+    vectors = None if tokens.vectors is None else TokenVectors(tokens.vectors)
+    return Units(padded, padded.of_token, padded.of_token, context, source, vectors)
 
 
 def span_units(
@@ -210,7 +214,8 @@ def span_units(
         around = SpanContext(tokens, spans[:, 0], spans[:, 1], found, string_of, own_flags)
         context = around.values(space.plan.context)
     first, last = padded.of_token[spans[:, 0]], padded.of_token[spans[:, 1] - 1]
-    return Units(padded, first, last, context)
+    vectors = None if tokens.vectors is None else TokenVectors(tokens.vectors, spans)
+    return Units(padded, first, last, context, vectors=vectors)
 
 
 def untyped(found: BoundsArray) -> FoundSpans:

@@ -10,11 +10,13 @@ from ..files import replace_folder
 from ..scorers import linear
 from ..storage import model_file, sparse
 from ..storage.arrays import Arrays
+from ..storage.encoder_state import ENCODER, checked_encoder, encoder_arrays
 from ..storage.header import Header, check_identity, make_header
 from .component import Component
 from .examples import CorpusReader
 from .sequences import ATTRIBUTE
 from .settings import check_saved, take_saved, to_save
+from .sizes import dense_rows
 
 
 def save_pipeline(nlp: Language, path: str | Path) -> None:
@@ -37,7 +39,8 @@ def saved(pipe: Component, exclude: Container[str]) -> tuple[Header, Arrays]:
         return header, {}
     curvature = pipe.model.attrs["hessian_diagonal"]
     features, transitions = pipe.weights
-    return header, model_file.model_arrays(pipe.space, features, transitions, curvature)
+    arrays = model_file.model_arrays(pipe.space, features, transitions, curvature)
+    return header, arrays | encoder_arrays(linear.encoder_of(pipe.model))
 
 
 def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
@@ -45,11 +48,16 @@ def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str
     check_identity(header, pipe.model.name, pipe._identity())
     labels, settings = header["labels"], header.get("settings", {})
     check_saved(pipe, settings)
+    encoder_state = arrays.pop(ENCODER, None)
+    encoder = checked_encoder(linear.encoder_of(pipe.model), encoder_state, bool(arrays))
     if arrays:
-        _check_arrays(pipe, len(labels), arrays)
+        n_dense = 0 if encoder is None else linear.n_dense(pipe.model, encoder.width)
+        _check_arrays(pipe, len(labels), arrays, n_dense)
     take_saved(pipe, settings, exclude)
     pipe._set_labels(labels)
     pipe.model.attrs[ATTRIBUTE] = header.get("sentences")
+    if encoder is not None:
+        encoder.restore()
     if arrays:
         _restore(pipe, arrays)
     else:
@@ -59,19 +67,24 @@ def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str
     pipe.warm_start = bool(arrays) and bool(pipe.weights.features.any())
 
 
-def _check_arrays(pipe: Component, n_labels: int, arrays: Arrays) -> None:
-    """Raise `ModelFileError` where they are not those of a model of so many labels."""
+def _check_arrays(pipe: Component, n_labels: int, arrays: Arrays, n_dense: int) -> None:
+    """Raise `ModelFileError` where they are not those of a model of so many labels.
+
+    n_dense: rows of the weights that are those of vectors.
+    """
     n_features = arrays["keys"].size if "keys" in arrays else 0
     if not n_labels and (n_features or not pipe._may_be_untrained):
         raise ModelFileError(f"The saved model of '{pipe.name}' has no labels.")
     n_transitions, n_columns = pipe._structure_size(n_labels)
-    model_file.check_arrays(arrays, (n_features, n_columns), n_transitions, pipe.space)
+    shape = n_features + n_dense, n_columns
+    model_file.check_arrays(arrays, n_features, shape, n_transitions, pipe.space)
 
 
 def _restore(pipe: Component, arrays: Arrays) -> None:
     """Have the weights, features and resources of checked arrays."""
     model_file.restore_space(pipe.space, arrays)
-    shape = len(pipe.space), pipe._structure_size(len(pipe._labels))[1]
+    n_rows = len(pipe.space) + dense_rows(pipe)
+    shape = n_rows, pipe._structure_size(len(pipe._labels))[1]
     linear.set_weights(pipe.model, sparse.restore("weights", arrays, shape), arrays["transitions"])
     has_curvature = sparse.is_there("curvature", arrays)
     curvature = sparse.restore("curvature", arrays, shape) if has_curvature else None

@@ -20,6 +20,7 @@ from .base import CascadePipe
 from .calibration import Outcomes
 from .classifier import CascadeClassifier
 from .decoding import ScoredBatch, decode, potentials_in_parts, potentials_of
+from .encoder import learning_tokens
 from .factories import component_factory
 from .initializing import read_examples
 from .settings import Positive, SchemeName, Share, setting
@@ -224,6 +225,7 @@ class CascadeSegmenter(CascadePipe):
         """Tokens as units, their tags, and starts of sequences."""
         tokens = read_examples(self, examples)
         labels = self.structure.observed(*self._gold_in(tokens, gold))
+        tokens = learning_tokens(self, tokens, examples)
         return self.gold_units(tokens, gold), labels, tokens.sequence_starts
 
     def _gold_in(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> tuple[Spans, Bools1d]:

@@ -77,15 +77,22 @@ def set_to_zero(component: Component) -> None:
     Raises `TrainingError` where these cannot be trained in memory, or not be saved.
     """
     labels = component.labels
-    check_weights(component, len(labels), len(component.space))
+    n_dense = dense_rows(component)
+    check_weights(component, len(labels), len(component.space) + n_dense)
     structure = component.structure
     try:
-        linear.set_to_zero(component.model, structure.n_columns, structure.n_transitions)
+        sizes = structure.n_columns, structure.n_transitions
+        linear.set_to_zero(component.model, *sizes, n_dense)
     except MemoryError as error:
         raise TrainingError(
             f"There is not enough memory for '{component.name}': {len(labels)} labels and {error}. "
             + _advice(component, _FEWER_FEATURES)
         ) from None
+
+
+def dense_rows(component: Component) -> int:
+    """How many of the last rows of its weights are those of vectors (`numeric.dense`)."""
+    return linear.n_dense(component.model)
 
 
 def check_weights(component: Component, n_labels: int, n_features: int) -> None:

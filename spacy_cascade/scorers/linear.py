@@ -18,6 +18,7 @@ from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
+from ..numeric.dense import width_of_units
 from ..numeric.encoded import Encoded, sum_of_scores
 from ..parallel import Workers
 from ..rooms import offered
@@ -42,16 +43,20 @@ def make_linear_model(
     min_count: int,
     structure: Any,
     space: FeatureSpace | None = None,
+    tok2vec: Model[Any, Any] | None = None,
 ) -> "Model[Units, Floats2d]":
     """A model without weights; structure: those it can have, such as a `ChainFamily`.
 
-    space: what it looks at, where that is more than units.
+    space: what it looks at, where that is more than units. tok2vec: gives vectors of tokens, which
+    a linear layer scores, too; its weights are the last rows (`numeric.dense`).
     """
     if min_count < 1:
         raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
     return Model(
         name,
         _forward,
+        layers=[] if tok2vec is None else [tok2vec],
+        refs={"tok2vec": tok2vec},
         params={"W": None, "transitions": None},
         attrs={
             "space": FeatureSpace(templates) if space is None else space,
@@ -67,20 +72,53 @@ def make_linear_model(
 
 
 def make_linear_chain(
-    templates: Templates, min_count: int = 5, label_pairs: bool = True
+    templates: Templates,
+    min_count: int = 5,
+    label_pairs: bool = True,
+    tok2vec: Model[Any, Any] | None = None,
 ) -> Model[Units, Floats2d]:
     """A linear chain.
 
     templates: what features look at. min_count: features in fewer tokens are dropped. label_pairs:
-    combine features with the pair (previous label, label) too, not only with the label.
+    combine features with the pair (previous label, label) too, not only with the label. tok2vec:
+    an encoder, such as a listener, whose vectors are scored beside the features.
     """
-    return make_linear_model("cascade_linear_chain", templates, min_count, ChainFamily(label_pairs))
+    family = ChainFamily(label_pairs)
+    return make_linear_model("cascade_linear_chain", templates, min_count, family, tok2vec=tok2vec)
 
 
-def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
-    """A log-linear span classifier; min_count: features in fewer spans are dropped."""
+def make_span_classifier(
+    templates: Templates,
+    min_count: int = 5,
+    tok2vec: Model[Any, Any] | None = None,
+) -> Model[Units, Floats2d]:
+    """A log-linear span classifier; min_count: features in fewer spans are dropped.
+
+    tok2vec: an encoder; a span is seen as the vectors of its first and last token and their mean.
+    """
     family = ChainFamily(label_pairs=False)
-    return make_linear_model("cascade_span_classifier", templates, min_count, family)
+    model = make_linear_model(
+        "cascade_span_classifier", templates, min_count, family, tok2vec=tok2vec
+    )
+    model.attrs["are_spans"] = True
+    return model
+
+
+def encoder_of(model: Model[Any, Any]) -> Model[Any, Any] | None:
+    """The `tok2vec` of a model, if it has one."""
+    return model.maybe_get_ref("tok2vec")
+
+
+def n_dense(model: Model[Any, Any], width: int | None = None) -> int:
+    """How many of the last rows of the weights are those of vectors.
+
+    width: of the vectors; None for those that the encoder gives now.
+    """
+    encoder = encoder_of(model)
+    if encoder is None:
+        return 0
+    own = encoder.get_dim("nO") if width is None else width
+    return width_of_units(own, model.attrs.get("are_spans", False))
 
 
 def all_scores(
@@ -96,6 +134,13 @@ def all_scores(
     weights, _ = get_weights(model)
     check_features(model.attrs["space"], weights)
     return sum_of_scores(others, weights, blocks, Workers(1), of_units)
+
+
+def unit_scores(model: Model[Units, Floats2d], units: Units) -> Floats2d:
+    """Scores of units `[U, S]`, where nothing but units has scores."""
+    others = model.attrs["space"].encode_others(units)
+    (scores,) = all_scores(model, units, others, [slice(None)])
+    return scores
 
 
 def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:
@@ -135,9 +180,14 @@ def get_weights(
     return cast(Any, model.get_param("W")), transitions.astype(np.float64)
 
 
-def set_to_zero(model: Model[Units, Floats2d], n_columns: int, n_transitions: int) -> None:
-    """Weights of zero for all features. Raises `MemoryError`, which says how many they would be."""
-    shape = len(model.attrs["space"]), n_columns
+def set_to_zero(
+    model: Model[Units, Floats2d], n_columns: int, n_transitions: int, n_dense: int = 0
+) -> None:
+    """Weights of zero for all features, and for so many numbers in vectors.
+
+    Raises `MemoryError`, which says how many they would be.
+    """
+    shape = len(model.attrs["space"]) + n_dense, n_columns
     try:
         set_weights(model, np.zeros(shape), np.zeros(n_transitions))
     except MemoryError:
@@ -152,12 +202,19 @@ def forget_weights(model: Model[Units, Floats2d]) -> None:
     set_hessian_diagonal(model, None)
 
 
-def add_features(model: Model[Units, Floats2d], n: int) -> None:
-    """Add `n` rows of zero weights."""
+def add_features(model: Model[Units, Floats2d], n: int, n_dense: int = 0) -> None:
+    """Add `n` rows of zero weights, before those of vectors."""
     weights, transitions = get_weights(model)
-    set_weights(model, np.pad(weights, ((0, n), (0, 0))), transitions)
+    set_weights(model, with_rows(weights, n, n_dense), transitions)
     if model.attrs["hessian_diagonal"] is not None:
-        model.attrs["hessian_diagonal"] = np.pad(model.attrs["hessian_diagonal"], ((0, n), (0, 0)))
+        model.attrs["hessian_diagonal"] = with_rows(model.attrs["hessian_diagonal"], n, n_dense)
+
+
+def with_rows(values: npt.NDArray[Any], n: int, n_dense: int) -> npt.NDArray[Any]:
+    """Values `[K, S]` with `n` rows of zeros before the last `n_dense` ones."""
+    place = len(values) - n_dense
+    zeros = np.zeros((n, values.shape[1]), dtype=values.dtype)
+    return np.concatenate([values[:place], zeros, values[place:]])
 
 
 Names = tuple[Sequence[Hashable], Sequence[Hashable]]

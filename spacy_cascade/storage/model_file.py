@@ -75,20 +75,23 @@ def unpack(data: bytes, where: str) -> tuple[Header, Arrays]:
         ) from None
 
 
-def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: FeatureSpace) -> None:
+def check_arrays(
+    arrays: Arrays, n_features: int, shape: tuple[int, int], n_edges: int, space: FeatureSpace
+) -> None:
     """Raise `ModelFileError` for an array that is missing or unknown, misshapen or not valid.
 
-    shape: `[K, S]` of the weights, which may be mostly zero (`sparse`).
+    shape: of the weights, which may be mostly zero (`sparse`): `[K, S]`, and further rows where
+    vectors are scored, too. n_features: `K`.
     """
     expected: Shapes = {
-        "keys": ((shape[0],), "u8"),
+        "keys": ((n_features,), "u8"),
         **sparse.expected_arrays("weights", arrays, shape, "f"),
         "transitions": ((n_edges,), "f"),
     }
     has_curvature = sparse.is_there("curvature", arrays)
     if has_curvature:
         expected |= sparse.expected_arrays("curvature", arrays, shape, "u1")
-    expected |= space.resources.shapes(arrays, is_trained=shape[0] > 0)
+    expected |= space.resources.shapes(arrays, is_trained=n_features > 0)
     check_shapes(arrays, expected)
     sparse.check("weights", arrays, shape)
     if has_curvature:

@@ -74,7 +74,7 @@ def load(data: bytes) -> tuple[storage.Header, storage.Arrays, FeatureSpace]:
     header, arrays = storage.unpack(data, "the model")
     check_identity(header, KIND, IDENTITY)
     space = make_space()
-    storage.check_arrays(arrays, SHAPE, N_EDGES, space)
+    storage.check_arrays(arrays, SHAPE[0], SHAPE, N_EDGES, space)
     storage.restore_space(space, arrays)
     return header, arrays, space
 
@@ -126,7 +126,7 @@ def test_an_untrained_reranker_has_not_read_its_lexicons() -> None:
 def test_a_model_that_lacks_a_lexicon_does_not_annotate() -> None:
     space = make_space()
     arrays = storage.model_arrays(space, np.zeros((0, 4)), np.zeros(4))
-    storage.check_arrays(arrays, (0, 4), 4, space)
+    storage.check_arrays(arrays, 0, (0, 4), 4, space)
     storage.restore_space(space, arrays)
     with pytest.raises(NotTrainedError, match=r"'lexicon\(genes\)' has not been read yet"):
         space.positions(read_tokens([blank()("IL-2 gene")]), str)

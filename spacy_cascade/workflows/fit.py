@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 from spacy.language import Language
@@ -15,7 +16,6 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..errors import ConfigError, TrainingError
-from ..pipeline.base import CascadePipe, is_learner
 from ..pipeline.calibration import Outcomes, best_temperature
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.included_words import included_words
@@ -26,6 +26,7 @@ from ..pipeline.unseen_words import WordCounts, count_words, options_after
 from ..types import Floats1d
 from .calibrate import outcomes_of
 from .hand_made import Annotated, read_examples, shown
+from .updating import learners, update, upstream
 
 UPDATES = 5
 """Largest number of updates; each runs the iterations of the trainer."""
@@ -89,7 +90,7 @@ def fit(
     held = None if dev is None else read_examples(nlp, dev, "dev example")
     if not known:
         raise TrainingError("There are no examples to learn from. Give some.")
-    if not _learning(nlp):
+    if not learners(nlp):
         _add_cascade(nlp, len(known))
     n_spans, left_out = _count(nlp, known)
     logger.info("fit learns %d gold spans of %d examples", n_spans, len(known))
@@ -191,21 +192,18 @@ def _fit_by_dev(
 
 
 def _saved(nlp: Language) -> dict[str, bytes]:
-    return {name: pipe.to_bytes() for name, pipe in _learning(nlp)}
+    names = [*upstream(nlp)[0], *(name for name, _ in learners(nlp))]
+    return {name: nlp.get_pipe(name).to_bytes() for name in names}  # type: ignore[attr-defined]
 
 
 def _restore(nlp: Language, saved: Mapping[str, bytes]) -> None:
-    for name, pipe in _learning(nlp):
-        pipe.from_bytes(saved[name])
+    for name, content in saved.items():
+        nlp.get_pipe(name).from_bytes(content)  # type: ignore[attr-defined]
 
 
 def _of_spans(nlp: Language) -> list[CascadeSegmenter | CascadeClassifier]:
     ours = CascadeSegmenter | CascadeClassifier
     return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ours)]
-
-
-def _learning(nlp: Language) -> list[tuple[str, CascadePipe]]:
-    return [(name, pipe) for name, pipe in nlp.pipeline if is_learner(pipe)]
 
 
 def _add_cascade(nlp: Language, n_examples: int) -> None:
@@ -224,17 +222,22 @@ def _splits(examples: Sequence[Example]) -> Iterator[tuple[list[Example], list[E
 
 
 def _updates(nlp: Language, examples: Sequence[Example], n: int) -> Iterator[None]:
-    """Begin anew, and stop after each of n updates."""
-    pipes = dict(_learning(nlp))
-    others = [name for name, _ in nlp.pipeline if name not in pipes]
+    """Begin anew, and stop after each of n updates.
+
+    A component that only learners listen to learns with them.
+    """
+    pipes = dict(learners(nlp))
+    encoders, shared = upstream(nlp)
+    others = [name for name, _ in nlp.pipeline if name not in (*pipes, *encoders)]
     rejects = any(getattr(pipe, "reject", False) for pipe in pipes.values())
-    configured = nlp.config["training"].get("annotating_components", [])
+    configured = [*nlp.config["training"].get("annotating_components", []), *shared]
     annotating = [name for name in others if name in configured] + list(pipes)[:rejects]
-    for pipe in pipes.values():
-        pipe.initialize(lambda: examples, nlp=nlp)
+    for name in (*encoders, *pipes):
+        learner: Any = nlp.get_pipe(name)
+        learner.initialize(lambda: examples, nlp=nlp)
     order, rng = list(examples), random.Random(0)
     for _ in range(n):
-        nlp.update(order, exclude=others, annotates=annotating)
+        update(nlp, order, others, annotating)
         yield
         rng.shuffle(order)
 
@@ -247,14 +250,14 @@ def _run(
         scores = nlp.evaluate(held)
         found = [scores[name] for name in _SCORES if scores.get(name) is not None]
         docs = [example.predicted for example in held]
-        words = {name: count_words(pipe, docs) for name, pipe in _learning(nlp)}
+        words = {name: count_words(pipe, docs) for name, pipe in learners(nlp)}
         yield _Step(found[0] if found else 0.0, dict(outcomes_of(nlp, held)), words)
 
 
 def _calibrate(nlp: Language, steps: Sequence[_Step]) -> dict[str, float]:
     """Calibrate each component on what was left out: the temperature of least log loss."""
     chosen: dict[str, float] = {}
-    for name, pipe in _learning(nlp):
+    for name, pipe in learners(nlp):
         parts = [step.outcomes[name] for step in steps if name in step.outcomes]
         parts = [part for part in parts if len(part.right)]
         if parts:

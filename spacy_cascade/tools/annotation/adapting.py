@@ -17,6 +17,7 @@ from ...pipeline.base import CascadePipe, is_learner
 from ...scorers import linear
 from ...systems.tagging.component import CascadeTagger
 from ...workflows.reconfigure import reconfigured
+from ...workflows.updating import update, upstream
 
 UPDATES = 2
 """By then the training of a few sentences has settled."""
@@ -25,10 +26,10 @@ UPDATES = 2
 def adapt(nlp: Language, examples: Iterable[Example], updates: int = UPDATES) -> None:
     """Adapt the components of a loaded pipeline that are cascade components to new examples.
 
-    Other components stay what they are. Those that the pipeline's training config has annotate do
-    so here, too. Raises `ConfigError` for a pipeline without such components or for fewer than one
-    update, `TrainingError` without examples, or without
-    annotation to learn from.
+    Other components, and the `tok2vec` of these, stay what they are. Those that the training config
+    of the pipeline has annotate do so here, too. Raises `ConfigError` for a pipeline without such
+    components or for fewer than one update, `TrainingError` without examples, or without annotation
+    to learn from.
     """
     if updates < 1:
         raise ConfigError(f"Adapting takes 1 update or more, not {updates}.")
@@ -42,9 +43,11 @@ def adapt(nlp: Language, examples: Iterable[Example], updates: int = UPDATES) ->
             "cascade_segmenter, cascade_classifier or cascade_tagger."
         )
     _check_annotation(nlp, examples)
-    annotating = nlp.config["training"].get("annotating_components", [])
+    configured = nlp.config["training"].get("annotating_components", [])
+    heard = [name for names in upstream(nlp) for name in names]
+    annotating = [name for name in others if name in configured or name in heard]
     for _ in range(updates):
-        nlp.update(examples, exclude=others, annotates=annotating)
+        update(nlp, examples, others, annotating, keeps_encoders=True)
 
 
 def _check_annotation(nlp: Language, examples: Sequence[Example]) -> None:

@@ -31,6 +31,7 @@ from .explanations import (
     ScoredDoc,
     by_push,
     of_features,
+    of_vectors,
     score_spans,
 )
 
@@ -132,6 +133,9 @@ def explain_types(
         column = classes.index(label)
         ranked = np.argsort(-scores[i], kind="stable").tolist()
         others = [other for other in ranked if other != column][:1]
+        columns = [column, *others]
+        contributions = of_features(features, None, weights, columns)
+        contributions += of_vectors(units.vectors, i, None, weights, columns)
         explained.append(
             Explanation(
                 classifier.name,
@@ -139,7 +143,7 @@ def explain_types(
                 (wanted[i],),
                 tuple((start, end, classes[other]) for other in others),
                 float(probabilities[i, column]),
-                by_push(of_features(features, None, weights, [column, *others])),
+                by_push(contributions),
             )
         )
     return explained

@@ -16,11 +16,13 @@ from ...features.space import TextOf
 from ...features.strings import hash_string
 from ...features.units import Units
 from ...inference.structure import Contrast
+from ...numeric.dense import TokenVectors
 from ...pipeline.base import CascadePipe
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.decoding import linear_potentials
 from ...pipeline.reading import read, span_units, token_units, untyped
 from ...pipeline.spans.placing import Bounds, LabelledSpan, as_array, bounds_of, in_batch
+from ...scorers.linear import unit_scores
 from ...systems.semi_markov.space import named_segments
 from ...types import Floats2d, Ints1d, RealsXd
 
@@ -192,6 +194,25 @@ def of_features(
     return found
 
 
+def of_vectors(
+    vectors: TokenVectors | None, unit: int, token: int | None, weights: RealsXd, columns: list[int]
+) -> list[Contribution]:
+    """What the vectors of one unit add, if there are any; others as in `of_features`."""
+    if vectors is None:
+        return []
+    (row,) = vectors.take(slice(unit, unit + 1)).of_units()
+    parts = [""] if vectors.bounds is None else [" of the first", " of the last", " of all tokens"]
+    own = weights[len(weights) - len(row) :, columns].astype(np.float64)
+    found = []
+    for part, values, of_part in zip(
+        parts, np.split(row, len(parts)), np.split(own, len(parts)), strict=True
+    ):
+        weight, *others = (values @ of_part).tolist()
+        runner_up = others[0] if others else 0.0
+        found.append(Contribution(f"tok2vec{part}", token, weight, runner_up, VECTORS))
+    return found
+
+
 def by_push(contributions: list[Contribution]) -> tuple[Contribution, ...]:
     """The strongest first, of equals in the order of the text; those that add nothing fall out."""
     adding = [c for c in contributions if c.weight or c.runner_up]
@@ -200,7 +221,7 @@ def by_push(contributions: list[Contribution]) -> tuple[Contribution, ...]:
 
 START = "start"
 """Name of the label that stands before the first token and nowhere else."""
-TRANSITION, CHOICES, LENGTH = "transition", "all choices", "length"
+TRANSITION, CHOICES, LENGTH, VECTORS = "transition", "all choices", "length", "tok2vec"
 """Kinds of contributions that are no features."""
 
 
@@ -246,7 +267,7 @@ def score_spans(
     around = untyped(as_array(bounds_of(found)))
     bounds = in_batch([as_array(spans)], tokens)
     units = span_units(classifier.space, text_of, tokens, bounds, around)
-    return units, text_of, classifier.model.predict(units)
+    return units, text_of, unit_scores(classifier.model, units)
 
 
 class ScoredDoc:
@@ -303,7 +324,9 @@ class ScoredDoc:
         for place, features in zip(places.tolist(), named, strict=True):
             pair = [int(columns[place]), int(other_columns[place])]
             if pair[0] != pair[1]:
-                found += of_features(features, begin + place, weights.features, pair)
+                token = begin + place
+                found += of_features(features, token, weights.features, pair)
+                found += of_vectors(self._units.vectors, token, token, weights.features, pair)
             edges = [int(one[place]), int(other[place])]
             weight, runner_up = weights.transitions[edges].tolist()
             texts = [" to ".join(names[edge]) for edge in edges]

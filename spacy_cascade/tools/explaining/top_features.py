@@ -108,7 +108,7 @@ class _Column:
 
 
 def _columns(pipe: CascadePipe) -> Iterator[_Column]:
-    weights = pipe.weights.features
+    weights = pipe.weights.features[: len(pipe.space)]  # without those of vectors
     names = [name or START for name in pipe.structure_labels]
     for number, label in enumerate(names):
         columns, sources = pipe.structure.columns.of_label(number)

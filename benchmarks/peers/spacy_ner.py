@@ -31,17 +31,20 @@ def train_spacy_ner_for(
     evaluations: int,
     lang: str = "en",
     reader: Mapping[str, Any] = SPACY_READER,
+    instead: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Train for a number of processor seconds. The time of scoring on dev is not counted.
 
     model: folder for the best pipeline. evaluations: their number. lang: spaCy's code of the
-    language. reader: of both corpora, without the path. The series has an entry for each
-    evaluation, at equal distances: seconds since the beginning of `initialize` (wall-clock and
-    processor), and F1 on dev.
+    language. reader: of both corpora, without the path. instead: the section of a component that
+    listens to the same encoder, in place of `ner`. The series has an entry for each evaluation, at
+    equal distances: seconds since the beginning of `initialize` (wall-clock and processor), and F1
+    on dev.
     """
     watch = Stopwatch()
+    endless = {"max_steps": _NEVER, "max_epochs": 0}
     with watch:
-        nlp = _initialized(train, dev, {"max_steps": _NEVER, "max_epochs": 0}, lang, reader)
+        nlp = _initialized(train, dev, endless, lang, reader, instead)
     initialize_seconds = watch.passed
     training = training_settings(nlp)
     train_examples, dev_examples = read_examples(train, nlp), read_examples(dev, nlp)
@@ -137,12 +140,15 @@ def _initialized(
     training: dict[str, Any],
     lang: str = "en",
     reader: Mapping[str, Any] = SPACY_READER,
+    instead: Mapping[str, Any] | None = None,
 ) -> Language:
     config = init_config(lang=lang, pipeline=["ner"], optimize="efficiency", gpu=False, silent=True)
     config["paths"].update({"train": train_path, "dev": dev})
     for part in ("train", "dev"):
         config["corpora"][part] = {**reader, "path": f"${{paths.{part}}}"}
     config["training"].update({"patience": 0, **training})
+    if instead is not None:
+        config["components"]["ner"] = dict(instead)
     return init_nlp(config.interpolate())
 
 

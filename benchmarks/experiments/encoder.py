@@ -36,6 +36,7 @@ def chain_on(templates: Mapping[str, Any]) -> dict[str, Any]:
             "@architectures": "spacy_cascade.LinearChain.v1",
             "templates": dict(templates),
             "min_count": 1,
+            "label_pairs": False,  # vectors gain nothing by pairs, which take twice the time
             "tok2vec": listener,
         },
         "loss": {"@misc": "spacy_cascade.Likelihood.v2"},

@@ -231,7 +231,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         examples = list(examples)
         validate_examples(examples, f"{type(self).__name__}.update")
         learning.update(self, examples, losses, drop)
-        train_encoder(self, sgd)
+        if sgd:
+            self.finish_update(sgd)
         return losses
 
     def sync_weights(self) -> None:

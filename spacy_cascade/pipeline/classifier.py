@@ -214,7 +214,9 @@ class CascadeClassifier(CascadePipe):
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
             bounds.append(as_array([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
-        tokens = learning_tokens(self, read_examples(self, examples), examples)
+        tokens = read_examples(self, examples)
+        if self.model.has_ref("tok2vec"):
+            tokens = learning_tokens(self, tokens, examples)
         found = in_batch(gold_bounds(gold), tokens)
         units = self._units(tokens, in_batch(bounds, tokens), found, gold_flags(tokens, gold))
         return units, np.array(types, dtype=np.int32), np.arange(len(types) + 1, dtype=np.int64)

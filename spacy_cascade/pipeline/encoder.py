@@ -120,10 +120,10 @@ def initialize_encoder(pipe: HasModel, nlp: Language | None, sample: Sequence[Do
         )
 
 
-def train_encoder(pipe: HasModel, sgd: Optimizer | None) -> None:
-    """Have an optimizer use the gradient that the encoder has added up, if there are both."""
+def train_encoder(pipe: HasModel, sgd: Optimizer) -> None:
+    """Have an optimizer use the gradient that the encoder has added up, if there is one."""
     encoder = encoder_of(pipe.model)
-    if encoder is not None and sgd:
+    if encoder is not None:
         encoder.finish_update(sgd)
 
 

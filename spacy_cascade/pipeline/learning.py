@@ -53,15 +53,17 @@ def update(
     if not trainer.iterations or not any(len(each.predicted) for each in examples):
         return
     with progress(f"Training {pipe.name}", total=trainer.iterations) as bar:
-        data = None
-        set_dropout(pipe, drop)
+        data, has_encoder = None, pipe.model.has_ref("tok2vec")
+        if has_encoder:
+            set_dropout(pipe, drop)
         if trainer.sees_all:
             fit = _fit_to_corpus(pipe, examples)
         else:
             fit, data = _fit_and_batch(pipe, examples, drop)
         forget_words(examples)
         losses[pipe.name] += fit.step(data, bar.update)
-        _train_encoder(pipe, data)
+        if has_encoder:
+            _train_encoder(pipe, data)
     losses |= {f"{pipe.name}{SEPARATOR}{term}": value for term, value in fit.terms().items()}
     if trainer.sees_all:
         pipe.sync_weights()

@@ -62,8 +62,9 @@ def read(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
     A model of sentences takes a Doc without any as one sequence; the first one that a pipeline
     meets is worth a warning.
     """
-    tokens = with_vectors(pipe, read_as_marked(pipe, docs), docs)
-    of_sentences = pipe.model.attrs[SENTENCES]
+    tokens, of_sentences = read_as_marked(pipe, docs), pipe.model.attrs[SENTENCES]
+    if pipe.model.has_ref("tok2vec"):
+        tokens = with_vectors(pipe, tokens, docs)
     if of_sentences is False:
         return tokens.as_documents()
     if of_sentences and not pipe._has_warned_of_documents and not tokens.has_sentences.all():

@@ -225,7 +225,8 @@ class CascadeSegmenter(CascadePipe):
         """Tokens as units, their tags, and starts of sequences."""
         tokens = read_examples(self, examples)
         labels = self.structure.observed(*self._gold_in(tokens, gold))
-        tokens = learning_tokens(self, tokens, examples)
+        if self.model.has_ref("tok2vec"):
+            tokens = learning_tokens(self, tokens, examples)
         return self.gold_units(tokens, gold), labels, tokens.sequence_starts
 
     def _gold_in(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> tuple[Spans, Bools1d]:

@@ -86,7 +86,7 @@ class Resource(ABC):
 
     def word_codes(self, texts: Sequence[str]) -> Keys1d:
         """What the resource says of each word, uint64 `[n]`; asked once for each distinct word."""
-        raise NotImplementedError
+        raise NotImplementedError  # only resources with `gives_word_codes` are asked
 
     def source(self) -> dict[str, str]:
         """For the meta of pipelines: `name`, `url`, `author` and `license`, or nothing."""

@@ -104,7 +104,7 @@ class CascadeClassifier(CascadePipe):
         offsets = np.repeat(tokens.doc_starts[:-1], [table.n_spans for table in tables])
         own = (spans.bounds + offsets[:, None])[is_typed]
         both = np.concatenate([own, in_batch([of_doc.bounds for of_doc in listed], tokens)])
-        scores = self._scores_of(self._units(tokens, both, own))
+        scores = unit_scores(self.model, self._units(tokens, both, own))
         types, probabilities = self._best(scores, self.temperature)
         confidences, n = None, len(own)
         if self.confidence:
@@ -270,10 +270,6 @@ class CascadeClassifier(CascadePipe):
         self.begin_batch()
         tokens = read(self, docs)
         units = self._units(tokens, in_batch(spans, tokens), in_batch(found, tokens))
-        return self._scores_of(units)
-
-    def _scores_of(self, units: Units) -> Floats2d:
-        """Scores of the classes `[P, C]`."""
         return unit_scores(self.model, units)
 
     def _units(

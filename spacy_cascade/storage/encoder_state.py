@@ -87,29 +87,26 @@ def checked_encoder(
 def _check_shapes(encoder: Encoder, tried: Encoder) -> None:
     """Raise `ModelFileError` where arrays do not have the shapes that sizes of layers ask for.
 
-    encoder: as the config makes it. tried: the same with the state of the file.
+    encoder: as the config makes it. tried: the same with the state of the file, which may have
+    other names for the layers.
     """
     for own, node in zip(encoder.walk(), tried.walk(), strict=True):
-        for name in own.dim_names:
-            known = own.maybe_get_dim(name)
-            if known is not None and node.maybe_get_dim(name) != known:
-                raise _wrong(node, f"its size {name} is not {known}")
         for name in node.param_names:
             if node.has_param(name):
                 values: Any = node.ops.to_numpy(node.get_param(name))  # type: ignore[no-untyped-call]
-                _check_param(node, name, np.asarray(values))
+                _check_param(node, own.name, name, np.asarray(values))
 
 
-def _check_param(node: Encoder, name: str, values: Array) -> None:
-    sizes = _SHAPES.get(node.name, {}).get(name)
+def _check_param(node: Encoder, layer: str, name: str, values: Array) -> None:
+    sizes = _SHAPES.get(layer, {}).get(name)
     if sizes is not None and values.shape != tuple(map(node.maybe_get_dim, sizes)):
-        raise _wrong(node, f"'{name}' has the shape {values.shape}")
+        raise _wrong(layer, f"'{name}' has the shape {values.shape}")
     if not np.issubdtype(values.dtype, np.floating) or not np.isfinite(values).all():
-        raise _wrong(node, f"'{name}' has values that are no finite numbers")
+        raise _wrong(layer, f"'{name}' has values that are no finite numbers")
 
 
-def _wrong(node: Encoder, why: str) -> ModelFileError:
+def _wrong(layer: str, why: str) -> ModelFileError:
     return ModelFileError(
-        f"The state of the tok2vec in the saved model cannot be used: in '{node.name}', {why}. "
+        f"The state of the tok2vec in the saved model cannot be used: in '{layer}', {why}. "
         "Load the model with its own config.cfg, or train it again."
     )

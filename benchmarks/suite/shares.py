@@ -43,7 +43,7 @@ class Share:
         return f"{self.stem}.cfg"
 
     def train(self, setting: str, overrides: Mapping[str, Any]) -> Result:
-        """The best F1 on dev, its tokens and sentences given, the updates, and the model's path.
+        """The best F1 on dev, its tokens and sentences given, updates, seconds, the model's path.
 
         setting: a name for the overrides. Training ends by the score on dev, as `init` sets it.
         """
@@ -61,4 +61,5 @@ class Share:
             },
         )
         best = max(score for *_, score in trained["series"])
-        return {"f1": best, "updates": trained["updates"], "model": model}
+        seconds = trained["computed_seconds"]
+        return {"f1": best, "updates": trained["updates"], "seconds": seconds, "model": model}

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import ModelFileError, NotTrainedError
 from ..numeric.arrays import Array, Arrays, Shapes
 from ..numeric.index import KeyIndex
-from ..types import Bools1d, Ints2d, Keys1d, Pointers1d, Pointers2d
+from ..types import Bools1d, Ints2d, Keys1d, Pointers1d, Pointers2d, Reals2d
 from .tokens import Tokens, join_tokens
 
 Tokenize: TypeAlias = Callable[[str], Iterable[str]]
@@ -39,8 +39,8 @@ class InvalidArray(ValueError):
 class Resource(ABC):
     """Base class of resources. Instances are not changed; methods return new ones.
 
-    gives_codes: whether `codes` tells apart tokens of the same word. gives_word_codes: whether
-    `word_codes` says something of words, wherever they stand.
+    gives_codes: whether `codes` tells tokens of a word apart. gives_word_codes: whether
+    `word_codes` says something of words.
     """
 
     gives_codes: ClassVar[bool] = False
@@ -54,18 +54,14 @@ class Resource(ABC):
     @classmethod
     def read(cls, name: str, settings: Any, tokenize: Tokenize) -> Resource:
         """Read what the config calls `name`, by its `settings`; else raise `TemplateError`."""
-        # Not abstract: a resource that is `empty` before training is never read.
-        raise NotImplementedError
+        raise NotImplementedError  # one that is `empty` before training is never read
 
     def learn(self, tokens: Tokens, flags: Ints2d) -> Resource:
         """The resource after training tokens with gold flags (`resources.span_flags`)."""
         return self
 
     def learn_in_blocks(self, blocks: FlaggedTokens) -> Resource:
-        """As `learn`, from a corpus that may not fit into memory.
-
-        By default its tokens are joined, so that memory grows with them. Without any it stays.
-        """
+        """As `learn`, from a corpus that may not fit into memory; by default tokens are joined."""
         read = [] if type(self).learn is Resource.learn else list(blocks())
         if not read:
             return self
@@ -81,12 +77,15 @@ class Resource(ABC):
 
         own_flags: gold flags of the tokens in training, else None.
         """
-        # Not abstract: only resources with `gives_codes` are asked.
-        raise NotImplementedError
+        raise NotImplementedError  # only resources with `gives_codes` are asked
 
     def word_codes(self, texts: Sequence[str]) -> Keys1d:
         """What the resource says of each word, uint64 `[n]`; asked once for each distinct word."""
         raise NotImplementedError  # only resources with `gives_word_codes` are asked
+
+    def word_vectors(self, texts: Sequence[str]) -> Reals2d | None:
+        """Vectors of words, float32 `[n, d]`, zeros where it knows none; None where it has none."""
+        return None
 
     def source(self) -> dict[str, str]:
         """For the meta of pipelines: `name`, `url`, `author` and `license`, or nothing."""

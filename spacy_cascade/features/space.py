@@ -175,7 +175,8 @@ class FeatureSpace:
         ]
         plan = self.plan
         around = plan.margin, plan.slots.offsets
-        laid_out = lay_out(tokens, table, lexemes, plan.n_unit_attributes, of_tokens, *around)
+        line = tokens, table, lexemes, plan.n_unit_attributes, of_tokens, *around
+        laid_out = lay_out(*line, text_of)
         if self.links is None:
             return laid_out
         return with_links(laid_out, resources.of(self.links).links(tokens))

@@ -33,7 +33,8 @@ class PaddedTokens:
     rows of it. values: what unit-level templates read of them, first the words' values. of_token:
     int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`, the position from which
     on each Doc's tokens stand. recurrences: int32 `[R]`, offsets at which templates look beside
-    places where words occur again. links: none where no template follows them.
+    places where words occur again. links: none where no template follows them. text_of: gives the
+    text of a word's hash.
     """
 
     table: LexemeTable
@@ -43,6 +44,7 @@ class PaddedTokens:
     doc_starts: Ints1d
     recurrences: Ints1d
     links: LinkedPositions = NO_LINKS
+    text_of: Callable[[int], str] | None = None
 
     @cached_property
     def occurrences(self) -> Occurrences:
@@ -61,12 +63,13 @@ def lay_out(
     of_tokens: Sequence[Keys1d],
     margin: int,
     recurrences: Ints1d,
+    text_of: Callable[[int], str] | None = None,
 ) -> PaddedTokens:
     """Put tokens in a line with `margin` boundary words around every sequence.
 
     lexemes: `[T]`, rows of the table, whose first `n_of_words` attributes templates read.
     of_tokens: further values, each `[T]`, which boundary words have not. recurrences: as in
-    `PaddedTokens`.
+    `PaddedTokens`, and so is text_of.
     """
     starts, n_tokens = tokens.sequence_starts, len(lexemes)
     n_boundaries = margin * np.arange(1, len(starts) + 1)
@@ -83,7 +86,7 @@ def lay_out(
         values = PositionValues(joined, np.arange(n_positions, dtype=np.int32))
     doc_starts = np.append(of_token, n_positions)[tokens.doc_starts].astype(np.int32)
     places = of_token.astype(np.int32), doc_starts
-    return PaddedTokens(table, line, values, *places, recurrences)
+    return PaddedTokens(table, line, values, *places, recurrences, text_of=text_of)
 
 
 def with_links(positions: PaddedTokens, links: Links) -> PaddedTokens:

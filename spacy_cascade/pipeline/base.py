@@ -191,6 +191,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self.sync_weights()
         self.space.forget_lexemes(_MAXIMUM_LEXEMES)
         self.space.earlier = earlier_space(self.pipeline, self)
+        if (beside := self.model.attrs["beside"]) is not None:
+            beside.begin(self.space.resources.made, self.vocab)
 
     # Training
 
@@ -204,12 +206,11 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     ) -> None:
         """Collect labels, learn the feature space and set all weights to zero.
 
-        labels: the labels, as saved by `spacy init labels`; else those in the examples, and those
-        that were added. corpus: a reader to take the examples from, for a stream, of which spaCy
-        shows the first ones only. A trainer with a corpus in a file takes them from there, too,
-        whatever `update` is given. Raises `TrainingError` where there is nothing to learn from,
-        and for labels that are none, `ConfigError` for a stream that cannot be learnt from, and
-        `SavingError` where the disk is full.
+        labels: as saved by `spacy init labels`; else those in the examples, and those that were
+        added. corpus: a reader to take the examples from, for a stream, of which spaCy shows the
+        first ones only; a trainer with a corpus in a file takes them from there, whatever `update`
+        is given. Raises `TrainingError` for nothing to learn from and for labels that are none,
+        `ConfigError` for a stream, and `SavingError` where the disk is full.
         """
         initializing.initialize(self, get_examples, nlp, labels, corpus)
 
@@ -262,8 +263,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     def sync_curvature(self) -> None:
         """Bring all that is saved up to date with the fit: weights, and the Hessian's diagonal.
 
-        The latter takes about as long as an iteration of training, so it is done where it is
-        needed, and left out after Ctrl-C.
+        The latter takes as long as an iteration of training, and is left out after Ctrl-C.
         """
         self.sync_weights()
         fit = self._fit
@@ -363,7 +363,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
             **self.space.identity(),
             **self.family.identity(),
             "scheme": getattr(self, "scheme", None),
-            **({} if linear.encoder_of(self.model) is None else {"tok2vec": True}),
+            **linear.parts_of(self.model),
         }
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

@@ -6,10 +6,13 @@ from typing import Any, TypeVar
 
 from spacy.training import Example
 
-from ..errors import TrainingError
+from ..errors import ConfigError, TrainingError
+from ..features.units import Units
 from ..losses.base import LabelledSequences
-from ..scorers.linear import add_features, get_hessian_diagonal
+from ..scorers.beside import Beside
+from ..scorers.linear import add_features, get_hessian_diagonal, labels_of
 from ..trainers.base import Fit, State, Task, TaskOn
+from ..types import Ints1d
 from .component import Component, Origin
 from .corpus import forget_words
 from .encoder import set_dropout, slopes_of
@@ -46,6 +49,8 @@ def update(
     training goes on from the weights that there are.
     """
     trainer = pipe.trainer
+    if pipe.model.attrs["beside"] is not None and not trainer.sees_all:
+        raise no_network(pipe.name)
     if pipe._awaited is not None:
         examples = awaited_until_now(pipe, pipe._awaited, examples)
     if trainer.sees_all and not pipe.warm_start and not reads_corpus(pipe):
@@ -199,8 +204,11 @@ class ExampleSource:
             make_room(pipe, examples, gold)
         else:
             decide_by([example.predicted for example in examples], pipe.model, Shown())
-        data: LabelledSequences = data_of(pipe, examples, gold)
-        return self.task_on(data)
+        units, observed, starts = pipe.fitted(examples, gold)
+        if pipe.model.attrs["beside"] is not None and not pipe.warm_start:
+            train_beside(pipe, units, observed)
+        encoded = pipe.space.encode(units)
+        return self.task_on(LabelledSequences(encoded, pipe.structure, observed, starts))
 
     def task_on(self, data: Data) -> TaskOn[Data]:
         """It begins with the weights that there are."""
@@ -220,6 +228,8 @@ class ExampleSource:
         Raises `TrainingError` where there are no examples.
         """
         pipe, examples = self.component, self.examples
+        if pipe.model.attrs["beside"] is not None:
+            raise no_network(pipe.name)
         if pipe.warm_start:
             make_room(pipe, examples, [pipe.gold.read(example) for example in examples])
         elif not reads_corpus(pipe):
@@ -240,6 +250,25 @@ class ExampleSource:
     def join(self, fit: Fit[object]) -> None:
         """Have the component trained by a fit that another one begins."""
         self.component._fit = fit
+
+
+def no_network(name: str) -> ConfigError:
+    """The error for a trainer that never has a whole corpus in memory."""
+    return ConfigError(
+        f"The network of '{name}' is trained on the whole corpus at once, and its trainer takes it "
+        'in parts. Use @misc = "spacy_cascade.LBFGS.v1" in [trainer], or leave out '
+        f"[components.{name}.model.network]."
+    )
+
+
+def train_beside(pipe: Component, units: Units, observed: Ints1d) -> None:
+    """Train what has scores of its own on all of a corpus; observed `[U]`: labels of the units."""
+    beside: Beside = pipe.model.attrs["beside"]
+    names = pipe.structure_labels or [""]
+    beside.begin(pipe.space.resources.made, pipe.vocab)
+    with progress(f"Training the network of {pipe.name}", total=beside.n_steps) as bar:
+        beside.train(units, observed, names, bar.update)
+    beside.set_columns(labels_of(pipe._names()))
 
 
 def reads_corpus(pipe: Component) -> bool:

@@ -8,6 +8,7 @@ from spacy.language import Language
 from ..errors import ModelFileError
 from ..files import replace_folder
 from ..scorers import linear
+from ..scorers.beside import BESIDE
 from ..storage import model_file, sparse
 from ..storage.arrays import Arrays
 from ..storage.encoder_state import ENCODER, checked_encoder, encoder_arrays
@@ -40,7 +41,9 @@ def saved(pipe: Component, exclude: Container[str]) -> tuple[Header, Arrays]:
     curvature = pipe.model.attrs["hessian_diagonal"]
     features, transitions = pipe.weights
     arrays = model_file.model_arrays(pipe.space, features, transitions, curvature)
-    return header, arrays | encoder_arrays(linear.encoder_of(pipe.model))
+    beside = pipe.model.attrs["beside"]
+    of_beside = {} if beside is None else beside.arrays()
+    return header, arrays | encoder_arrays(linear.encoder_of(pipe.model)) | of_beside
 
 
 def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
@@ -49,6 +52,10 @@ def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str
     labels, settings = header["labels"], header.get("settings", {})
     check_saved(pipe, settings)
     encoder_state = arrays.pop(ENCODER, None)
+    beside, of_beside = pipe.model.attrs["beside"], {}
+    if beside is not None:
+        of_beside = {name: arrays.pop(name) for name in list(arrays) if name.startswith(BESIDE)}
+        beside.check(of_beside)
     encoder = checked_encoder(linear.encoder_of(pipe.model), encoder_state, bool(arrays))
     if arrays:
         n_dense = 0 if encoder is None else linear.n_dense(pipe.model, encoder.width)
@@ -62,6 +69,10 @@ def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str
         _restore(pipe, arrays)
     else:
         pipe._forget_weights()
+    if beside is not None:
+        beside.restore(of_beside)
+        if of_beside:
+            beside.set_columns(linear.labels_of(pipe._names()))
     pipe.reset_fit()
     pipe.n_examples, pipe._reader, pipe._awaited = None, CorpusReader(), None
     pipe.warm_start = bool(arrays) and bool(pipe.weights.features.any())

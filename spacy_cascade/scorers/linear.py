@@ -6,6 +6,7 @@ cached: a word's part of the score is summed once, however often it occurs.
 """
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..numeric.encoded import Encoded, sum_of_scores
 from ..parallel import Workers
 from ..rooms import offered
 from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
+from .beside import Beside, Network
 from .kept_scores import LexemeScores, PairScores, check_features
 
 MANY_COLUMNS = 128
@@ -44,14 +46,19 @@ def make_linear_model(
     structure: Any,
     space: FeatureSpace | None = None,
     tok2vec: Model[Any, Any] | None = None,
+    beside: Beside | None = None,
 ) -> "Model[Units, Floats2d]":
     """A model without weights; structure: those it can have, such as a `ChainFamily`.
 
     space: what it looks at, where that is more than units. tok2vec: gives vectors of tokens, which
-    a linear layer scores, too; its weights are the last rows (`numeric.dense`).
+    a linear layer scores, too; its weights are the last rows (`numeric.dense`). beside: what is
+    trained by itself, and adds its scores.
     """
     if min_count < 1:
         raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
+    space = FeatureSpace(templates) if space is None else space
+    if beside is not None:
+        space.plan = replace(space.plan, margin=max(space.plan.margin, beside.margin))
     return Model(
         name,
         _forward,
@@ -59,7 +66,8 @@ def make_linear_model(
         refs={"tok2vec": tok2vec},
         params={"W": None, "transitions": None},
         attrs={
-            "space": FeatureSpace(templates) if space is None else space,
+            "space": space,
+            "beside": beside,
             "lexeme_scores": LexemeScores(),
             "pair_scores": PairScores(),
             "sparse_scores": None,
@@ -76,32 +84,44 @@ def make_linear_chain(
     min_count: int = 5,
     label_pairs: bool = True,
     tok2vec: Model[Any, Any] | None = None,
+    network: Network | None = None,
 ) -> Model[Units, Floats2d]:
     """A linear chain.
 
     templates: what features look at. min_count: features in fewer tokens are dropped. label_pairs:
     combine features with the pair (previous label, label) too, not only with the label. tok2vec:
-    an encoder, such as a listener, whose vectors are scored beside the features.
+    an encoder, such as a listener, whose vectors are scored beside the features. network: what is
+    trained by itself, and adds its scores, such as `spacy_cascade.WordWindow.v1`.
     """
     family = ChainFamily(label_pairs)
-    return make_linear_model("cascade_linear_chain", templates, min_count, family, tok2vec=tok2vec)
+    beside = None if network is None else network.scorer(templates, are_spans=False)
+    name = "cascade_linear_chain"
+    return make_linear_model(name, templates, min_count, family, tok2vec=tok2vec, beside=beside)
 
 
 def make_span_classifier(
     templates: Templates,
     min_count: int = 5,
     tok2vec: Model[Any, Any] | None = None,
+    network: Network | None = None,
 ) -> Model[Units, Floats2d]:
     """A log-linear span classifier; min_count: features in fewer spans are dropped.
 
     tok2vec: an encoder; a span is seen as the vectors of its first and last token and their mean.
+    network: as for a chain; it sees the words beside a span, at its edges and inside.
     """
     family = ChainFamily(label_pairs=False)
-    model = make_linear_model(
-        "cascade_span_classifier", templates, min_count, family, tok2vec=tok2vec
-    )
+    beside = None if network is None else network.scorer(templates, are_spans=True)
+    name = "cascade_span_classifier"
+    model = make_linear_model(name, templates, min_count, family, tok2vec=tok2vec, beside=beside)
     model.attrs["are_spans"] = True
     return model
+
+
+def parts_of(model: Model[Any, Any]) -> dict[str, bool]:
+    """What else scores units, by name: without it, or with it alone, weights mean little."""
+    parts = {"tok2vec": encoder_of(model), "network": model.attrs["beside"]}
+    return {name: True for name, part in parts.items() if part is not None}
 
 
 def encoder_of(model: Model[Any, Any]) -> Model[Any, Any] | None:
@@ -129,6 +149,9 @@ def all_scores(
 ) -> list[Floats2d]:
     """Scores of units, with what other scorers add; blocks: the columns of each array."""
     of_units = model.predict(units)
+    beside = model.attrs["beside"]
+    if beside is not None and beside.is_trained:
+        beside.add_scores(units, of_units)
     if not others:
         return [of_units]
     weights, _ = get_weights(model)
@@ -193,12 +216,16 @@ def set_to_zero(
     except MemoryError:
         raise MemoryError(f"{shape[0]} features take {shape[0]} x {shape[1]} weights") from None
     set_hessian_diagonal(model, None)
+    if model.attrs["beside"] is not None:
+        model.attrs["beside"].restore({})
 
 
 def forget_weights(model: Model[Units, Floats2d]) -> None:
     """Have no weights, as before training."""
     for name in ("W", "transitions"):
         model.set_param(name, None)
+    if model.attrs["beside"] is not None:
+        model.attrs["beside"].restore({})
     set_hessian_diagonal(model, None)
 
 
@@ -226,8 +253,15 @@ def rearrange(model: Model[Units, Floats2d], before: Names, now: Names) -> None:
     weights, transitions = get_weights(model)
     columns, edges = (places(*pair) for pair in zip(before, now, strict=True))
     set_weights(model, taken(weights, columns), taken(transitions, edges))
+    if model.attrs["beside"] is not None:
+        model.attrs["beside"].set_columns(labels_of(now))
     if model.attrs["hessian_diagonal"] is not None:
         model.attrs["hessian_diagonal"] = taken(model.attrs["hessian_diagonal"], columns)
+
+
+def labels_of(names: Names) -> list[str]:
+    """The label that each score column is of."""
+    return [str(seen[-1]) if isinstance(seen, tuple) else str(seen) for seen in names[0]]
 
 
 def places(before: Sequence[Hashable], now: Sequence[Hashable]) -> Pointers1d:

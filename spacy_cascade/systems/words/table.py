@@ -31,7 +31,7 @@ from ...features.strings import hash_strings
 from ...numeric.arrays import Array, Arrays, Shapes, blocks
 from ...numeric.index import KeyIndex
 from ...numeric.k_means import ClusterTree, directions, directions_from
-from ...types import Ints2d, Keys1d, Pointers1d
+from ...types import Ints2d, Keys1d, Pointers1d, Reals2d
 from . import pieces as piece_arrays
 from .pieces import ZERO, WordPieces, bytes_of, check_text, texts_of
 
@@ -162,6 +162,10 @@ class WordTable(Resource):
             clusters = self._tree.clusters(points.astype(np.float32))
             codes[unknown[has_vector]] = self._codes_of_tree[clusters]
         return codes
+
+    def word_vectors(self, texts: Sequence[str]) -> Reals2d | None:
+        """Those of their pieces, where it has pieces."""
+        return None if self.pieces is None else self.pieces.vectors(texts)
 
     def _listed(self, texts: Iterable[str | None]) -> Keys1d:
         return self._codes[self._index.lookup(hash_strings(texts))]

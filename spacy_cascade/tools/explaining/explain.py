@@ -31,6 +31,7 @@ from .explanations import (
     ScoredDoc,
     by_push,
     of_features,
+    of_network,
     of_vectors,
     score_spans,
 )
@@ -136,6 +137,8 @@ def explain_types(
         columns = [column, *others]
         contributions = of_features(features, None, weights, columns)
         contributions += of_vectors(units.vectors, i, None, weights, columns)
+        beside = classifier.model.attrs["beside"]
+        contributions += of_network(beside, units, i, None, columns)
         explained.append(
             Explanation(
                 classifier.name,

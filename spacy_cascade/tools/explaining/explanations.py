@@ -22,6 +22,7 @@ from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.decoding import linear_potentials
 from ...pipeline.reading import read, span_units, token_units, untyped
 from ...pipeline.spans.placing import Bounds, LabelledSpan, as_array, bounds_of, in_batch
+from ...scorers.beside import Beside
 from ...scorers.linear import unit_scores
 from ...systems.semi_markov.space import named_segments
 from ...types import Floats2d, Ints1d, RealsXd
@@ -213,6 +214,20 @@ def of_vectors(
     return found
 
 
+def of_network(
+    beside: Beside | None, units: Units, unit: int, token: int | None, columns: list[int]
+) -> list[Contribution]:
+    """What words beside and inside one unit add by the network, if there is one; by their place."""
+    if beside is None or not beside.is_trained:
+        return []
+    found = []
+    for place, values in beside.contributions(units.take(slice(unit, unit + 1)), columns):
+        weight, *others = values
+        runner_up = others[0] if others else 0.0
+        found.append(Contribution(f"network@{place}", token, weight, runner_up, NETWORK))
+    return found
+
+
 def by_push(contributions: list[Contribution]) -> tuple[Contribution, ...]:
     """The strongest first, of equals in the order of the text; those that add nothing fall out."""
     adding = [c for c in contributions if c.weight or c.runner_up]
@@ -221,7 +236,8 @@ def by_push(contributions: list[Contribution]) -> tuple[Contribution, ...]:
 
 START = "start"
 """Name of the label that stands before the first token and nowhere else."""
-TRANSITION, CHOICES, LENGTH, VECTORS = "transition", "all choices", "length", "tok2vec"
+TRANSITION, CHOICES, LENGTH = "transition", "all choices", "length"
+VECTORS, NETWORK = "tok2vec", "network"
 """Kinds of contributions that are no features."""
 
 
@@ -327,6 +343,8 @@ class ScoredDoc:
                 token = begin + place
                 found += of_features(features, token, weights.features, pair)
                 found += of_vectors(self._units.vectors, token, token, weights.features, pair)
+                beside = self._pipe.model.attrs["beside"]
+                found += of_network(beside, self._units, token, token, pair)
             edges = [int(one[place]), int(other[place])]
             weight, runner_up = weights.transitions[edges].tolist()
             texts = [" to ".join(names[edge]) for edge in edges]

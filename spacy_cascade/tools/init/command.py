@@ -65,6 +65,9 @@ def init_command(
     no_words: Annotated[
         bool, option("Leave out what the package knows of the words of the language", "--no-words")
     ] = False,
+    network: Annotated[
+        bool, option("Score words by a small network, too; training takes about twice as long")
+    ] = False,
     trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
     folds: Folds = 3,
     processes: Processes = 0,
@@ -104,6 +107,7 @@ def init_command(
     }  # fmt: skip
     given |= {"words": named_tables(words)} if words else {}
     given |= {"no_words": True} if no_words else {}
+    given |= {"network": True} if network else {}
     given = {name: value for name, value in given.items() if value is not None}
     _check(output, train, dev, auto, force)
     profile = None if train is None else look_at(train, dev, given)

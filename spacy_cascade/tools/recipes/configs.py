@@ -48,7 +48,7 @@ class Choices:
     looked at. sentences: whether a sequence is a sentence; a `sentencizer` finds them in use.
     small: whether the corpus has a few hundred sentences. labels: the types; those of the corpus
     where there are none. train, dev: corpora. words: tables of words by name. no_words: leave out
-    those that the package has of the language.
+    those that the package has of the language. network: whether a network scores words, too.
     """
 
     lang: str = "en"
@@ -62,6 +62,7 @@ class Choices:
     dev: Path | None = None
     words: Mapping[str, Json] = field(default_factory=dict)
     no_words: bool = False
+    network: bool = False
 
     @property
     def tables(self) -> dict[str, Json]:
@@ -176,9 +177,14 @@ _NO_SCORES_OF_SENTENCES = dict.fromkeys(("sents_f", "sents_p", "sents_r"))
 def make_config(choices: Choices) -> Config:
     """A complete training config, as `spacy train` takes it.
 
-    Raises `ConfigError` where spaCy does not know the language.
+    Raises `ConfigError` where spaCy does not know the language, and for a network online.
     """
     check_language(choices.lang)
+    if choices.network and choices.recipe is Recipe.ocr:
+        raise ConfigError(
+            "A network is trained on the whole corpus, and the recipe ocr takes it in parts. Take "
+            "another recipe, or leave out the network."
+        )
     partial = Config(_partial_config(choices), is_interpolated=False)
     config: Config = load_model_from_config(partial, auto_fill=True).config
     learning = [config["components"][name] for name in _COMPONENTS[choices.recipe]]
@@ -187,6 +193,8 @@ def make_config(choices: Choices) -> Config:
     for component in learning:
         if choices.tables:
             component["model"]["templates"]["words"] = choices.tables
+        if choices.network and "network" in component["model"]:
+            component["model"]["network"] = {"@misc": "spacy_cascade.WordWindow.v1"}
     if choices.small:
         for component in learning:
             component["model"]["min_count"] = 1

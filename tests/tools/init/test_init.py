@@ -17,6 +17,7 @@ from spacy.util import load_config, load_model_from_config
 
 from commands import check_errors, run_command
 from helpers import PROJECT, blank, sample_docs, write_sample
+from spacy_cascade import ConfigError
 from spacy_cascade.tools.init import command as init
 from spacy_cascade.tools.recipes import Choices, Domain, Recipe, make_config
 from spacy_cascade.tools.recipes.configs import with_filled
@@ -188,3 +189,16 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / "x.cfg").exists()
     run(path, "--force")
     assert load_config(path)["nlp"]["lang"] == "en"
+
+
+def test_a_network_stands_where_a_model_can_have_one() -> None:
+    block = {"@misc": "spacy_cascade.WordWindow.v1"}
+    config = make_config(Choices(network=True))
+    models = [config["components"][name]["model"] for name in config["nlp"]["pipeline"]]
+    assert [model["network"] for model in models] == [block, block]
+    semi = make_config(Choices(recipe=Recipe.semi, network=True))["components"]
+    assert "network" not in semi["cascade_segmenter"]["model"]
+    assert semi["cascade_classifier"]["model"]["network"] == block
+    assert make_config(Choices())["components"]["cascade_segmenter"]["model"]["network"] is None
+    with pytest.raises(ConfigError, match="takes it in parts"):
+        make_config(Choices(recipe=Recipe.ocr, network=True))

@@ -1,0 +1,56 @@
+"""What a pipeline reaches and weighs, and how fast two of them annotate, taking turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from .corpora import read_docs
+from .package import read_examples
+from .timing import Timings, median_ratio
+
+
+def score(model: str, dev: str) -> dict[str, float]:
+    """F1 of entities in percent, tokens given, and the bytes of the pipeline."""
+    nlp = spacy.load(model)
+    n_bytes = sum(file.stat().st_size for file in Path(model).rglob("*") if file.is_file())
+    return {"f1": 100 * nlp.evaluate(read_examples(dev, nlp))["ents_f"], "bytes": n_bytes}
+
+
+def compare(one: str, other: str, corpus: str, rounds: int) -> dict[str, Any]:
+    """Seconds of one model over those of the other, on one thread, for known words and new ones.
+
+    corpus: Docs whose tokens are taken. The end is the last Doc, confidences included. For new
+    words pipelines are loaded anew in each round, after kernels were loaded by another text.
+    """
+    models = {"one": one, "other": other}
+    known = {name: spacy.load(path) for name, path in models.items()}
+    timings = {"known": Timings(), "new": Timings()}
+    for number in range(rounds):
+        for name in sorted(models, reverse=bool(number % 2)):
+            fresh = spacy.load(models[name])
+            list(fresh.pipe(fresh.make_doc(text) for text in ("One text .", "Another one .")))
+            docs = _tokens(corpus, fresh)
+            timings["new"].add(name, partial(fresh.pipe, docs))
+            if number:
+                timings["known"].add(name, partial(known[name].pipe, _tokens(corpus, known[name])))
+            else:
+                list(known[name].pipe(_tokens(corpus, known[name])))
+    return {what: median_ratio(timing.computed, "one", "other") for what, timing in timings.items()}
+
+
+def _tokens(corpus: str, nlp: Language) -> Sequence[Doc]:
+    return [
+        Doc(
+            nlp.vocab,
+            words=[token.text for token in doc],
+            spaces=[bool(t.whitespace_) for t in doc],
+        )
+        for doc in read_docs(corpus, nlp.vocab)
+    ]

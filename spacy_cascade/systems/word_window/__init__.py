@@ -1,0 +1,1 @@
+"""A network with one hidden layer over the words around a unit, tabulated word by word."""

@@ -1,0 +1,40 @@
+"""The network as a config has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...features.space import FeatureSpace
+from ...features.templates import Templates
+from .scorer import WindowScorer
+from .settings import Settings
+
+_LOOKS_AT = ("word", "lower", "prefix(1..3)", "suffix(1..3)", "class", "brief_class")
+"""What the network looks at of every word, beside its clusters."""
+
+
+@dataclass(frozen=True)
+class WordWindow(Settings):
+    """A network over the words around a unit; registered as `spacy_cascade.WordWindow.v1`.
+
+    It is trained by itself when training begins, and its scores are added to those of the features.
+
+    width: numbers that stand for a word. hidden: of the layer above. window: words on each side.
+    vectors: whether it looks at the vectors of the pipeline; those of tables of words are always
+    there. share: what its scores are multiplied with. epochs: passes over the corpus. seed: of
+    its first weights, and of what is left out in training.
+
+    Raises `ConfigError` for a setting out of range.
+    """
+
+    def scorer(self, templates: Templates, are_spans: bool) -> WindowScorer:
+        """The network of a model with these templates; it has the tables that they look at."""
+        texts = " ".join(templates.templates)
+        seen = (n for n in templates.words if _is_seen(n, texts))
+        clusters = tuple(f"cluster({name})" for name in seen)
+        own = Templates((*_LOOKS_AT, *clusters), {}, {}, {}, templates.words)
+        return WindowScorer(self, FeatureSpace(own), are_spans)
+
+
+def _is_seen(table: str, templates: str) -> bool:
+    return any(f"cluster({name}" in templates for name in (f"{table})", f"{table},", "*"))

@@ -1,0 +1,39 @@
+"""The settings of the network, as a config has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...checks import check_counts, check_positive
+from ...errors import ConfigError
+from .training import Schedule
+
+_UNITS_OF_STEP = {False: 400, True: 64}
+"""Tokens, and spans, of a step of training."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `WordWindow` is told; raises `ConfigError` for a setting out of range."""
+
+    width: int = 100
+    hidden: int = 128
+    window: int = 2
+    vectors: bool = True
+    share: float = 1.0
+    epochs: int = 12
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_positive("network", share=self.share)
+        check_counts("network", seed=self.seed)
+        for name in ("width", "hidden", "window", "epochs"):
+            if getattr(self, name) < 1:
+                raise ConfigError(
+                    f"{name} of WordWindow must be 1 or more, not {getattr(self, name)}. Change it "
+                    "in [model.network], or set network = null for a model without a network."
+                )
+
+    def schedule(self, are_spans: bool) -> Schedule:
+        """How it is trained."""
+        return Schedule(self.epochs, _UNITS_OF_STEP[are_spans])

@@ -21,7 +21,7 @@ from ...inference.structure import Weights
 from ...numeric.index import KeyIndex
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.segmenter import CascadeSegmenter
-from ...scorers.linear import set_hessian_diagonal, set_weights
+from ...scorers.linear import parts_of, set_hessian_diagonal, set_weights
 from ...types import Floats2d
 
 Stage: TypeAlias = CascadeSegmenter | CascadeClassifier
@@ -32,8 +32,8 @@ def become_product(component: Stage, factors: Sequence[Stage]) -> None:
 
     component: its templates are those of all factors, and its temperature is 1. A resource that
     several factors have, such as a lexicon, is that of the first one. Raises `ConfigError` where
-    the factors differ in their labels, or normalise locally: a product of such is not of their
-    kind.
+    the factors differ in their labels, have more than features, or normalise locally: a product of
+    such is not of their kind.
     """
     labels = {factor.labels for factor in factors}
     if len(labels) != 1:
@@ -46,6 +46,11 @@ def become_product(component: Stage, factors: Sequence[Stage]) -> None:
         raise ConfigError(
             f"'{component.name}' normalises each decision by itself, and the product of such "
             "models is none of them. Use a linear chain (spacy_cascade.LinearChain.v1)."
+        )
+    if further := {name for each in (component, *factors) for name in parts_of(each.model)}:
+        raise ConfigError(
+            f"There is no product of models that have more than features. Leave out "
+            f"{' and '.join(sorted(further))} in [model]."
         )
     component.add_labels(factors[0].labels)
     space = component.space

@@ -117,9 +117,14 @@ class WindowScorer:
     def train(
         self, units: Units, labels: Ints1d, names: Sequence[str], progress: Callable[[], object]
     ) -> None:
-        """Learn labels `[U]` of units; those below zero are not known. names: of all labels."""
+        """Learn labels `[U]` of units; those below zero are not known. names: of all labels.
+
+        Where none is known, it stays as before training.
+        """
         known = np.flatnonzero(labels >= 0)
         self._forget_weights()
+        if not len(known):
+            return
         words, line = _words_of(units)
         distinct, number, n_times = np.unique(words, return_inverse=True, return_counts=True)
         numbers = np.zeros(len(units.positions.lexemes), dtype=np.int32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,17 @@ from encoded import BIAS, TEXTS, examples
 from spacy_cascade import ConfigError, ModelFileError, TrainingError
 from spacy_cascade import fit as fit_pipeline
 from spacy_cascade.pipeline import decoding
+from spacy_cascade.pipeline.learning import restore_training, training_state
 from spacy_cascade.storage import model_file
+from spacy_cascade.systems.unlabelled.product import become_product
 from spacy_cascade.systems.word_window import scorer as scorers
 from spacy_cascade.systems.words.sources import make_english
 from spacy_cascade.tools.annotation.adapting import adapt
+from spacy_cascade.tools.annotation.suggest import suggest
 from spacy_cascade.tools.explaining.explain import explain_spans, explain_types
 
 NETWORK = {
-    "@misc": "spacy_cascade.WordWindow.v1", "width": 32, "hidden": 32, "epochs": 300, "share": 1.5,
+    "@misc": "spacy_cascade.WordWindow.v1", "width": 32, "hidden": 32, "epochs": 160, "share": 1.5,
 }  # fmt: skip
 STAGES = ("cascade_segmenter", "cascade_classifier")
 ARCHITECTURES = dict(
@@ -178,6 +182,47 @@ def test_partial_annotation_is_learnt_from() -> None:
     nlp.initialize(lambda: data)
     nlp.update(data)
     assert found(nlp) == GOLD
+
+
+def test_threads_find_the_same(nlp: Language) -> None:
+    texts = [f"{text} with New{i}" for i in range(5) for text, _ in TEXTS]
+    expected = [[e.text for e in nlp(text).ents] for text in texts]
+    again = blank().from_bytes(nlp.to_bytes())
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda text: [e.text for e in again(text).ents], texts)) == expected
+
+
+def test_a_training_goes_on_from_a_checkpoint() -> None:
+    one, other = blank(epochs=3), blank(epochs=3)
+    for each, n_updates in ((one, 2), (other, 1)):
+        data = twice(each)
+        each.initialize(lambda data=data: data)
+        for _ in range(n_updates):
+            each.update(data)
+    pipe, twin = (each.get_pipe(STAGES[0]) for each in (one, other))
+    restore_training(twin, training_state(pipe))
+    assert twin.to_bytes() == pipe.to_bytes()
+
+
+def test_suggestions_and_likely_spans_go_by_the_sum(nlp: Language) -> None:
+    (sure, *_) = suggest(nlp, ["Vienna is where Hilbert spoke", "Zqx qzx xqz"])
+    assert sure.doc.text == "Zqx qzx xqz"
+    plain = copy.deepcopy(nlp)
+    beside(plain).restore({})
+    assert not any(found(plain))
+
+
+def test_there_is_no_product_of_networks(nlp: Language) -> None:
+    untrained = blank().get_pipe(STAGES[0])
+    with pytest.raises(ConfigError, match=r"more than features\. Leave out network"):
+        become_product(untrained, [nlp.get_pipe(STAGES[0])] * 2)
+
+
+def test_nothing_is_learnt_where_no_label_is_known(nlp: Language) -> None:
+    pipe, network = nlp.get_pipe(STAGES[0]), copy.deepcopy(beside(nlp))
+    units = decoding.token_units(pipe, decoding.read(pipe, [nlp.make_doc(TEXTS[0][0])]))
+    network.train(units, np.full(len(units.first), -1, dtype=np.int32), ["O"], list)
+    assert not network.is_trained
 
 
 def test_adapting_keeps_the_network_and_takes_new_labels(nlp: Language) -> None:

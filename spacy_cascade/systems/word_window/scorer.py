@@ -171,7 +171,10 @@ class WindowScorer:
     # Scores
 
     def set_columns(self, names: Sequence[str]) -> None:
-        """Say which label each score column is of, by its name."""
+        """Say which label each score column is of, by its name.
+
+        One that it does not know has its least score: nothing that it has seen had this label.
+        """
         place = {name: i for i, name in enumerate(self._names)}
         self._columns = np.array([place.get(name, _NONE) for name in names], dtype=np.int32)
 
@@ -184,8 +187,8 @@ class WindowScorer:
             own = np.arange(begin, min(begin + _BLOCK, len(out)))
             part = hidden(table, window.take(own), weights.bias)
             np.maximum(part, 0, out=part)
-            # A column of zeros behind them is that of labels that it does not know.
             scores[: len(own), :-1] = part @ weights.of_hidden + weights.of_labels
+            scores[: len(own), _NONE] = scores[: len(own), :-1].min(axis=1)
             out[begin : begin + _BLOCK] += self.settings.share * scores[: len(own), self._columns]
 
     def contributions(self, units: Units, columns: Sequence[int]) -> list[tuple[str, list[float]]]:
@@ -195,10 +198,13 @@ class WindowScorer:
         """
         weights, table, numbers = self._ready(units)
         window = self._window(units, numbers)
-        is_on = hidden(table, window, weights.bias)[0] > 0
-        padded = np.append(weights.of_hidden, np.zeros((len(is_on), 1)), axis=1)
-        own = self.settings.share * padded[:, self._columns[list(columns)]]
-        of_labels = self.settings.share * np.append(weights.of_labels, 0)[self._columns[columns]]
+        before = hidden(table, window, weights.bias)[0]
+        is_on = before > 0
+        scores = (before * is_on) @ weights.of_hidden + weights.of_labels
+        places = self._columns[list(columns)]
+        labels = np.where(places == _NONE, scores.argmin(), places)
+        own = self.settings.share * weights.of_hidden[:, labels].astype(np.float64)
+        of_labels = self.settings.share * weights.of_labels[labels].astype(np.float64)
         rows = table.reshape(len(table), self._places, -1)
         n_beside = window.around.shape[1]
         found = [

@@ -29,7 +29,7 @@ from spacy_cascade.tools.annotation.suggest import suggest
 from spacy_cascade.tools.explaining.explain import explain_spans, explain_types
 
 NETWORK = {
-    "@misc": "spacy_cascade.WordWindow.v1", "width": 32, "hidden": 32, "epochs": 160, "share": 1.5,
+    "@misc": "spacy_cascade.WordWindow.v1", "width": 32, "hidden": 32, "epochs": 220, "share": 1.5,
 }  # fmt: skip
 STAGES = ("cascade_segmenter", "cascade_classifier")
 ARCHITECTURES = dict(
@@ -238,12 +238,19 @@ def test_adapting_keeps_the_network_and_takes_new_labels(nlp: Language) -> None:
     assert found(blank().from_bytes(nlp.to_bytes())) == GOLD
 
 
-def test_a_new_label_gets_no_score_of_it(nlp: Language) -> None:
+def test_a_new_label_gets_the_least_score_of_it(nlp: Language) -> None:
     again = blank().from_bytes(nlp.to_bytes())
     again.get_pipe(STAGES[1]).add_label("AAA")
     network = beside(again, STAGES[1])
     assert network._columns.tolist() == [-1, 0, 1]
     assert found(again) == GOLD
+    doc = again(TEXTS[0][0])
+    (of_type, *_) = explain_types(again.get_pipe(STAGES[1]), doc, [(3, 4, "AAA")])
+    bounds = [np.array([[3, 4]])]
+    scores = again.get_pipe(STAGES[1]).scores([doc], bounds, bounds)
+    own = sum(each.weight for each in of_type.contributions)
+    assert own == pytest.approx(scores[0, 0], abs=1e-3)
+    assert scores[0].argmax() == 2
 
 
 def test_fit_trains_it() -> None:

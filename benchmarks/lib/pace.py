@@ -1,10 +1,9 @@
-"""What a pipeline reaches and weighs, and how fast two of them annotate, taking turns."""
+"""How fast two pipelines annotate the same tokens, new and known, taking turns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import spacy
@@ -12,15 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from .corpora import read_docs
-from .package import read_examples
 from .timing import Timings, median_ratio
-
-
-def score(model: str, dev: str) -> dict[str, float]:
-    """F1 of entities in percent, tokens given, and the bytes of the pipeline."""
-    nlp = spacy.load(model)
-    n_bytes = sum(file.stat().st_size for file in Path(model).rglob("*") if file.is_file())
-    return {"f1": 100 * nlp.evaluate(read_examples(dev, nlp))["ents_f"], "bytes": n_bytes}
 
 
 def compare(one: str, other: str, corpus: str, rounds: int) -> dict[str, Any]:

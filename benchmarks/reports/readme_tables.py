@@ -117,6 +117,29 @@ def few_documents(results: Any) -> str:
     return table(["corpus", "words", *rows[0]["f1"]], shown)
 
 
+@table_of("network", "network")
+def network(results: Any) -> str:
+    """What a network of words gains and costs; abstracts with a table of words of their domain."""
+    rows = [*results["rows"], *_read("network_abstracts")["rows"]]
+    shown, gains = [], []
+    for row in rows:
+        without, having = row["features"], row["network"]
+        gains.append(having["f1"] - without["f1"])
+        shown.append(
+            [
+                row["corpus"],
+                f"{without['f1']:.2f}",
+                f"{gains[-1]:+.2f}",
+                f"{having['seconds'] / without['seconds']:.1f}",
+                f"{(having['bytes'] - without['bytes']) / 1e6:.1f}",
+                *(f"{row['speed'][words]:.2f}" for words in ("known", "new")),
+            ]
+        )
+    shown.append(["**mean**", "", f"{fmean(gains):+.2f}", "", "", "", ""])
+    header = ["corpus", "features", "network", "training", "MB", "known words", "new words"]
+    return table(header, shown)
+
+
 @table_of("past_memory", "past_memory")
 def past_memory(results: Any) -> str:
     """Processor time and memory of trainings on streams, online and in batches."""

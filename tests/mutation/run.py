@@ -75,6 +75,7 @@ GROUPS = {
     "many_labels": Group(("systems/many_labels/*.py",), ("systems/many_labels",), _PLAIN),
     "isomeric": Group(("systems/isomeric/*.py",), ("systems/isomeric",), _BOUNDS),
     "induction": Group(("systems/induction/*.py",), ("systems/induction",), _BOUNDS),
+    "word_window": Group(("systems/word_window/*.py",), ("systems/word_window",), _BOUNDS),
     "reranking": Group(
         ("systems/reranking/minimum_risk.py",),
         ("systems/reranking",),

@@ -55,7 +55,7 @@ def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str
     beside, of_beside = pipe.model.attrs["beside"], {}
     if beside is not None:
         of_beside = {name: arrays.pop(name) for name in list(arrays) if name.startswith(BESIDE)}
-        beside.check(of_beside)
+        beside.check(of_beside, pipe._structure_size(len(labels))[1])
     encoder = checked_encoder(linear.encoder_of(pipe.model), encoder_state, bool(arrays))
     if arrays:
         n_dense = 0 if encoder is None else linear.n_dense(pipe.model, encoder.width)
@@ -70,9 +70,7 @@ def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str
     else:
         pipe._forget_weights()
     if beside is not None:
-        beside.restore(of_beside)
-        if of_beside:
-            beside.set_columns(linear.labels_of(pipe._names()))
+        beside.restore(of_beside, linear.labels_of(pipe._names()) if of_beside else [])
     pipe.reset_fit()
     pipe.n_examples, pipe._reader, pipe._awaited = None, CorpusReader(), None
     pipe.warm_start = bool(arrays) and bool(pipe.weights.features.any())

@@ -57,11 +57,11 @@ class Beside(Protocol):
     def arrays(self) -> Arrays:
         """What is saved, with a prefix of its own; nothing before training."""
 
-    def check(self, arrays: dict[str, Array]) -> None:
-        """Raise `ModelFileError` for arrays that it cannot have."""
+    def check(self, arrays: dict[str, Array], n_columns: int) -> None:
+        """Raise `ModelFileError` for arrays that it cannot have; n_columns: of scores."""
 
-    def restore(self, arrays: dict[str, Array]) -> None:
-        """Have what was saved, or nothing where there are no arrays."""
+    def restore(self, arrays: dict[str, Array], names: Sequence[str]) -> None:
+        """Have what was saved, or nothing where there are no arrays; names: as `set_columns`."""
 
 
 @runtime_checkable

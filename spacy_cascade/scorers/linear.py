@@ -217,7 +217,7 @@ def set_to_zero(
         raise MemoryError(f"{shape[0]} features take {shape[0]} x {shape[1]} weights") from None
     set_hessian_diagonal(model, None)
     if model.attrs["beside"] is not None:
-        model.attrs["beside"].restore({})
+        model.attrs["beside"].restore({}, [])
 
 
 def forget_weights(model: Model[Units, Floats2d]) -> None:
@@ -225,7 +225,7 @@ def forget_weights(model: Model[Units, Floats2d]) -> None:
     for name in ("W", "transitions"):
         model.set_param(name, None)
     if model.attrs["beside"] is not None:
-        model.attrs["beside"].restore({})
+        model.attrs["beside"].restore({}, [])
     set_hessian_diagonal(model, None)
 
 

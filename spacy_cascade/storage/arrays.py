@@ -23,7 +23,7 @@ def check_array(name: str, array: Array | None, shape: tuple[int, ...], kind: st
         raise ModelFileError(
             f"The array '{name}' of the saved model has shape {array.shape}, not {shape}."
         )
-    if kind == "f" and not all(np.isfinite(block).all() for block in blocks(array)):
+    if kind.startswith("f") and not all(np.isfinite(block).all() for block in blocks(array)):
         raise ModelFileError(f"The array '{name}' of the saved model is not finite.")
     if kind == "i4" and any((block < 0).any() for block in blocks(array)):
         raise ModelFileError(f"The array '{name}' of the saved model has negative numbers.")

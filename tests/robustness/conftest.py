@@ -13,6 +13,6 @@ from sample_pipelines import PIPELINES
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a pipeline in each folder."""
     folder = tmp_path_factory.mktemp("models")
-    for name in ("memb", "ocr", "joint", "tagged", "lexicons", "reranked"):
+    for name in ("memb", "network", "ocr", "joint", "tagged", "lexicons", "reranked"):
         PIPELINES[name]().to_disk(folder / name, exclude=["tokenizer"])
     return folder

@@ -104,6 +104,8 @@ def group(name: str) -> str:
         return re.escape(name.split(":")[1])
     if name.startswith("evidence"):
         return "evidence"
+    if name.startswith("beside"):
+        return "beside"
     return "keys|weights|transitions|curvature"
 
 
@@ -114,7 +116,7 @@ def missing_array(generator: Generator, model: Model, data: bytes) -> Case:
 
 
 def other_shape(generator: Generator, model: Model, data: bytes) -> Case:
-    name = choice(generator, model.arrays)
+    name = choice(generator, [name for name, array in model.arrays.items() if array.size])
     array = model.arrays[name]
     changes: list[Callable[[np.ndarray], np.ndarray]] = [
         lambda a: a[:-1],
@@ -151,7 +153,8 @@ def placed(generator: Generator, array: np.ndarray, value: Any) -> np.ndarray:
 
 def bad_values(generator: Generator, model: Model, data: bytes) -> Case:
     """Values that a kernel must not see."""
-    name = choice(generator, [n for n in model.arrays if n != "curvature"])
+    given = [n for n, array in model.arrays.items() if n != "curvature" and array.size]
+    name = choice(generator, given)
     array = model.arrays[name]
     if "keys" in name:
         value = choice(generator, [0, choice(generator, array[:-1])])
@@ -177,7 +180,8 @@ def bad_values(generator: Generator, model: Model, data: bytes) -> Case:
 
 def other_values(generator: Generator, model: Model, data: bytes) -> Case:
     """Another model, but a valid one."""
-    names = [n for n in model.arrays if "label" not in n and "places" not in n]
+    left_out = re.compile("label|places|beside")
+    names = [n for n in model.arrays if not left_out.search(n)]
     name = choice(generator, names)
     array = model.arrays[name]
     if "keys" in name:

@@ -46,6 +46,15 @@ def memb() -> Language:
     return nlp
 
 
+def with_network() -> Language:
+    """A network beside the features of both stages."""
+    network = {"@misc": "spacy_cascade.WordWindow.v1", "width": 8, "hidden": 8, "epochs": 2}
+    settings = {"model": {"min_count": 1, "network": network}}
+    nlp = cascade(settings, settings)
+    train(nlp, sample_examples(nlp, n_docs=N_DOCS), updates=2)
+    return nlp
+
+
 def ocr() -> Language:
     nlp = cascade(ONLINE, ONLINE)
     train(nlp, sample_examples(nlp, n_docs=N_DOCS), updates=2)
@@ -142,6 +151,7 @@ def adapted() -> Language:
 PIPELINES: dict[str, Callable[[], Language]] = {
     "memb": memb,
     "ocr": ocr,
+    "network": with_network,
     "joint": joint,
     "typed": typed,
     "semi-Markov": semi_markov,

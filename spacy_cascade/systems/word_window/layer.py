@@ -22,13 +22,13 @@ from ...types import Ints1d, Ints2d, Pointers1d, Reals1d, Reals2d
 class NetworkWeights(NamedTuple):
     """All float32. For `K` features, `d` numbers in vectors, `D` in `e`, `H` in `h`, `Y` labels.
 
-    of_features `V` `[K, D]`, of_vectors `A` `[d, D]`, of_places `W` `[D, o · H]`, bias `b` `[H]`,
+    of_features `V` `[K, D]`, of_vectors `A` `[d, D]`, of_window `W` `[D, o · H]`, bias `b` `[H]`,
     of_hidden `U` `[H, Y]`, of_labels `c` `[Y]`.
     """
 
     of_features: Reals2d
     of_vectors: Reals2d
-    of_places: Reals2d
+    of_window: Reals2d
     bias: Reals1d
     of_hidden: Reals2d
     of_labels: Reals1d
@@ -116,7 +116,7 @@ def summed(features: BinaryCSR, rows: Reals2d) -> Reals2d:
 def tabulated(features: BinaryCSR, vectors: Reals2d, weights: NetworkWeights) -> Reals2d:
     """`P` of words, float32 `[n, o · H]`; vectors: `[n, d]`."""
     found: Reals2d = summed(features, weights.of_features) + vectors @ weights.of_vectors
-    return found @ weights.of_places
+    return found @ weights.of_window
 
 
 def hidden(table: Reals2d, window: Window, bias: Reals1d) -> Reals2d:

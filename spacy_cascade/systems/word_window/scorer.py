@@ -166,7 +166,7 @@ class WindowScorer:
         self._centre = (vectors.sum(axis=0) / n_known).astype(np.float32)
         spread = np.where(vectors != 0, vectors - self._centre, 0.0)
         found = np.sqrt((spread**2).sum(axis=0) / n_known)
-        self._scale = np.maximum(found, 1e-6).astype(np.float32)
+        self._centre, self._scale = _rounded(self._centre), _rounded(np.maximum(found, 1e-6))
 
     # Scores
 
@@ -210,7 +210,7 @@ class WindowScorer:
         found = [
             (name, ((rows[word, place] * is_on) @ own).tolist())
             for place, (name, word) in enumerate(
-                zip(self._names_of_places(), window.around[0].tolist(), strict=False)
+                zip(self._names_of_window(), window.around[0].tolist(), strict=False)
             )
         ]
         if self._are_spans:
@@ -219,7 +219,7 @@ class WindowScorer:
         found.append(("bias", ((weights.bias * is_on) @ own + of_labels).tolist()))
         return found
 
-    def _names_of_places(self) -> list[str]:
+    def _names_of_window(self) -> list[str]:
         n = self.settings.window
         before, after = range(-n, 0), range(1, n + 1)
         if not self._are_spans:
@@ -268,18 +268,19 @@ class WindowScorer:
         """What is saved, with a prefix of its own; nothing before training."""
         if self._weights is None:
             return {}
-        names = "\n".join(self._names).encode()
+        numbers = {"centre": self._centre, "scale": self._scale, **self._weights._asdict()}
         found: Arrays = {
             "keys": self._space.index.keys,
-            "centre": self._centre,
-            "scale": self._scale,
-            "names": np.frombuffer(names, dtype=np.uint8),
-            **{name: each.astype(np.float16) for name, each in self._weights._asdict().items()},
+            "columns": self._columns + 1,
+            **{name: each.astype(np.float16) for name, each in numbers.items()},
         }
         return {f"{BESIDE}{name}": array for name, array in found.items()}
 
-    def check(self, arrays: Mapping[str, Array]) -> None:
-        """Raise `ModelFileError` for arrays that it cannot have."""
+    def check(self, arrays: Mapping[str, Array], n_columns: int) -> None:
+        """Raise `ModelFileError` for arrays that it cannot have; n_columns: `S`.
+
+        In half precision no sum of products can be too large for single precision.
+        """
         if not arrays:
             return
         found = _own(arrays)
@@ -289,26 +290,29 @@ class WindowScorer:
         n_labels = found["of_labels"].size if "of_labels" in found else 0
         shapes: Shapes = {
             "keys": ((n_features,), "u8"),
-            "centre": ((n_numbers,), "f"),
-            "scale": ((n_numbers,), "f"),
-            "names": ((found["names"].size if "names" in found else 0,), "u1"),
-            "of_features": ((n_features, width), "f"),
-            "of_vectors": ((n_numbers, width), "f"),
-            "of_places": ((width, self._places * n_hidden), "f"),
-            "bias": ((n_hidden,), "f"),
-            "of_hidden": ((n_hidden, n_labels), "f"),
-            "of_labels": ((n_labels,), "f"),
+            "columns": ((n_columns,), "i4"),
+            "centre": ((n_numbers,), "f2"),
+            "scale": ((n_numbers,), "f2"),
+            "of_labels": ((n_labels,), "f2"),
+            "of_features": ((n_features, width), "f2"),
+            "of_vectors": ((n_numbers, width), "f2"),
+            "of_window": ((width, self._places * n_hidden), "f2"),
+            "bias": ((n_hidden,), "f2"),
+            "of_hidden": ((n_hidden, n_labels), "f2"),
         }
         check_shapes(dict(arrays), {f"{BESIDE}{name}": each for name, each in shapes.items()})
         if (found["scale"] <= 0).any():
             raise ModelFileError(f"The array '{BESIDE}scale' of the saved model has no sizes.")
-        if len(_texts(found["names"])) != n_labels:
+        if found["columns"].max(initial=0) > n_labels:
             raise ModelFileError(
-                f"The array '{BESIDE}names' of the saved model has not one name for each label."
+                f"The array '{BESIDE}columns' of the saved model names labels that are not there."
             )
 
-    def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Have what was saved, or nothing where there are no arrays."""
+    def restore(self, arrays: Mapping[str, Array], names: Sequence[str]) -> None:
+        """Have what was saved, or nothing where there are no arrays.
+
+        names: of the label of each score column.
+        """
         self._forget()
         if not arrays:
             self._space.index = KeyIndex()
@@ -316,7 +320,9 @@ class WindowScorer:
         found = _own(arrays)
         self._space.index = KeyIndex(found["keys"].astype(np.uint64))
         self._centre, self._scale = (found[n].astype(np.float32) for n in ("centre", "scale"))
-        self._names = _texts(found["names"])
+        self._columns = found["columns"] - np.int32(1)
+        name_of = dict(zip(self._columns.tolist(), names, strict=True))
+        self._names = [name_of.get(i, "") for i in range(found["of_labels"].size)]
         fields: list[Any] = [found[name].astype(np.float32) for name in NetworkWeights._fields]
         self._weights = NetworkWeights(*fields)
 
@@ -370,7 +376,3 @@ def _rounded(values: Any) -> Any:
 
 def _own(arrays: Mapping[str, Array]) -> dict[str, Array]:
     return {name.removeprefix(BESIDE): array for name, array in arrays.items()}
-
-
-def _texts(array: Array) -> list[str]:
-    return array.tobytes().decode("utf8", "replace").split("\n")

@@ -215,7 +215,7 @@ def loss_and_gradient(
     sums = summed(words.features, weights.of_features) * words.of_features
     sums += words.vectors @ weights.of_vectors
     sums *= words.of_sums
-    table: Reals2d = sums @ weights.of_places
+    table: Reals2d = sums @ weights.of_window
     before = hidden(table, window, weights.bias)
     is_on = (before > 0) * words.of_hidden
     after = before * is_on
@@ -224,7 +224,7 @@ def loss_and_gradient(
     of_hidden = (slopes @ weights.of_hidden.T) * is_on
     of_table = np.zeros_like(table)
     add_to_tabulated(of_hidden, *window, of_table)
-    of_sums: Reals2d = (of_table @ weights.of_places.T) * words.of_sums
+    of_sums: Reals2d = (of_table @ weights.of_window.T) * words.of_sums
     rows = np.unique(words.features.indices)
     row[rows] = np.arange(len(rows))
     of_features = np.zeros((len(rows), width), dtype=np.float32)

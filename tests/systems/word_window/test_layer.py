@@ -68,11 +68,11 @@ def naive_hidden(known: Words, units: Window, weights: NetworkWeights) -> Any:
     for unit, around in enumerate(units.around):
         value = weights.bias.astype(np.float64)
         for place, word in enumerate(around):
-            value = value + sums[word] @ weights.of_places[:, place * HIDDEN : (place + 1) * HIDDEN]
+            value = value + sums[word] @ weights.of_window[:, place * HIDDEN : (place + 1) * HIDDEN]
         if len(units.first):
             inside = units.inside[units.first[unit] : units.first[unit + 1]]
             mean = np.mean([sums[word] for word in inside], axis=0)
-            value = value + mean @ weights.of_places[:, -HIDDEN:]
+            value = value + mean @ weights.of_window[:, -HIDDEN:]
         found.append(value)
     return np.array(found)
 

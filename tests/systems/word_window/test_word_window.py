@@ -208,7 +208,7 @@ def test_suggestions_and_likely_spans_go_by_the_sum(nlp: Language) -> None:
     (sure, *_) = suggest(nlp, ["Vienna is where Hilbert spoke", "Zqx qzx xqz"])
     assert sure.doc.text == "Zqx qzx xqz"
     plain = copy.deepcopy(nlp)
-    beside(plain).restore({})
+    beside(plain).restore({}, [])
     assert not any(found(plain))
 
 
@@ -366,20 +366,34 @@ def not_finite(arrays: dict[str, Any]) -> None:
 
 
 def no_size(arrays: dict[str, Any]) -> None:
-    arrays["beside:centre"] = np.zeros(2, np.float32)
-    arrays["beside:scale"] = np.zeros(2, np.float32)
+    arrays["beside:centre"] = np.zeros(2, np.float16)
+    arrays["beside:scale"] = np.zeros(2, np.float16)
     arrays["beside:of_vectors"] = np.zeros((2, 32), np.float16)
 
 
-def fewer_names(arrays: dict[str, Any]) -> None:
-    arrays["beside:names"] = arrays["beside:names"][:1]
+def fewer_columns(arrays: dict[str, Any]) -> None:
+    arrays["beside:columns"] = arrays["beside:columns"][:1]
+
+
+def another_label(arrays: dict[str, Any]) -> None:
+    arrays["beside:columns"] = arrays["beside:columns"] + np.int32(9)
+
+
+def single_precision(arrays: dict[str, Any]) -> None:
+    arrays["beside:bias"] = arrays["beside:bias"].astype(np.float32)
 
 
 def further(arrays: dict[str, Any]) -> None:
     arrays["beside:more"] = np.zeros(3, np.float32)
 
 
-@pytest.mark.parametrize("change", [without_bias, cut, not_finite, no_size, fewer_names, further])
+@pytest.mark.parametrize(
+    "change",
+    [
+        without_bias, cut, not_finite, no_size, fewer_columns, another_label, single_precision,
+        further,
+    ],
+)  # fmt: skip
 def test_damaged_arrays_are_refused(nlp: Language, change: Callable[..., None]) -> None:
     again = blank().from_bytes(nlp.to_bytes())
     with pytest.raises(ModelFileError, match="beside:"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ...errors import ModelFileError, TrainingError
 from ...features.lexemes import LexemeTable
 from ...features.resources import Resource
 from ...features.space import FeatureSpace
-from ...features.units import Units
+from ...features.units import PaddedTokens, Units
 from ...numeric.arrays import Array, Arrays, Shapes
 from ...numeric.csr import BinaryCSR
 from ...numeric.index import KeyIndex
@@ -87,10 +88,15 @@ class WindowScorer:
 
     # What is known of words
 
-    def _known(self, words: Keys1d, text_of: Callable[[int], str]) -> tuple[BinaryCSR, Reals2d]:
-        """Features `[n, K]` and vectors `[n, d]` of words, the boundary first."""
+    def _known(self, words: Keys1d, positions: PaddedTokens) -> tuple[BinaryCSR, Reals2d]:
+        """Features `[n, K]` and vectors `[n, d]` of words, the boundary first.
+
+        positions: where they stand; their table has computed most of it already.
+        """
+        text_of = positions.text_of
+        assert text_of is not None
         lexemes = LexemeTable(self._space.plan.attributes, self._space.resources)
-        rows = np.append(0, lexemes.rows(words, [], text_of))
+        rows = np.append(0, lexemes.rows(words, [], text_of, positions.table))
         features = self._space.lexeme_features(lexemes.attributes).take(rows)
         return features, self._vectors_of([text_of(word) for word in words.tolist()])
 
@@ -158,7 +164,7 @@ class WindowScorer:
         distinct, number = np.unique(keys, return_inverse=True)
         counts = np.bincount(number.ravel(), np.repeat(n_times, keys.shape[1]))
         self._space.index = KeyIndex(distinct[(counts >= _MINIMUM) & (distinct > 0)])
-        return self._known(words, text_of)
+        return self._known(words, units.positions)
 
     def _learn_scale(self, vectors: Reals2d) -> None:
         """The mean of each number over words that have vectors, and the spread of them all."""
@@ -231,22 +237,21 @@ class WindowScorer:
         weights = self._weights
         assert weights is not None
         words, line = _words_of(units)
-        text_of = units.positions.text_of
-        assert text_of is not None
         with LEXEME_LOCK:
             if self._table is None or self._table.n_bytes > _MOST_BYTES:
                 self._table = _Table()
-            rows = self._table.rows(words, lambda new: self._tabulated(new, text_of, weights))
+            make = partial(self._tabulated, positions=units.positions, weights=weights)
+            rows = self._table.rows(words, make)
             found = self._table.values
         numbers = np.zeros(len(units.positions.lexemes), dtype=np.int32)
         numbers[line] = rows
         return weights, found, numbers
 
     def _tabulated(
-        self, words: Keys1d, text_of: Callable[[int], str], weights: NetworkWeights
+        self, words: Keys1d, positions: PaddedTokens, weights: NetworkWeights
     ) -> Reals2d:
         """`P` of the boundary and of words."""
-        features, vectors = self._known(words, text_of)
+        features, vectors = self._known(words, positions)
         return tabulated(features, self._standardised(vectors), weights)
 
     def _window(self, units: Units, numbers: Ints1d) -> Window:

@@ -12,7 +12,7 @@ from ..losses.base import LabelledSequences
 from ..scorers.beside import Beside
 from ..scorers.linear import add_features, get_hessian_diagonal, labels_of
 from ..trainers.base import Fit, State, Task, TaskOn
-from ..types import Ints1d
+from ..types import Ints1d, Pointers1d
 from .component import Component, Origin
 from .corpus import forget_words
 from .encoder import set_dropout, slopes_of
@@ -50,7 +50,7 @@ def update(
     """
     trainer = pipe.trainer
     if pipe.model.attrs["beside"] is not None and not trainer.sees_all:
-        raise no_network(pipe.name)
+        raise needs_whole_corpus(pipe.name)
     if pipe._awaited is not None:
         examples = awaited_until_now(pipe, pipe._awaited, examples)
     if trainer.sees_all and not pipe.warm_start and not reads_corpus(pipe):
@@ -207,8 +207,7 @@ class ExampleSource:
         units, observed, starts = pipe.fitted(examples, gold)
         if pipe.model.attrs["beside"] is not None and not pipe.warm_start:
             train_beside(pipe, units, observed)
-        encoded = pipe.space.encode(units)
-        return self.task_on(LabelledSequences(encoded, pipe.structure, observed, starts))
+        return self.task_on(_encoded(pipe, units, observed, starts))
 
     def task_on(self, data: Data) -> TaskOn[Data]:
         """It begins with the weights that there are."""
@@ -229,7 +228,7 @@ class ExampleSource:
         """
         pipe, examples = self.component, self.examples
         if pipe.model.attrs["beside"] is not None:
-            raise no_network(pipe.name)
+            raise needs_whole_corpus(pipe.name)
         if pipe.warm_start:
             make_room(pipe, examples, [pipe.gold.read(example) for example in examples])
         elif not reads_corpus(pipe):
@@ -252,7 +251,7 @@ class ExampleSource:
         self.component._fit = fit
 
 
-def no_network(name: str) -> ConfigError:
+def needs_whole_corpus(name: str) -> ConfigError:
     """The error for a trainer that never has a whole corpus in memory."""
     return ConfigError(
         f"The network of '{name}' is trained on the whole corpus at once, and its trainer takes it "
@@ -279,7 +278,12 @@ def reads_corpus(pipe: Component) -> bool:
 
 def data_of(pipe: Component, examples: Sequence[Example], gold: Sequence[Any]) -> LabelledSequences:
     """The examples encoded; gold: what was read of them."""
-    units, observed, starts = pipe.fitted(examples, gold)
+    return _encoded(pipe, *pipe.fitted(examples, gold))
+
+
+def _encoded(
+    pipe: Component, units: Units, observed: Ints1d, starts: Pointers1d
+) -> LabelledSequences:
     return LabelledSequences(pipe.space.encode(units), pipe.structure, observed, starts)
 
 

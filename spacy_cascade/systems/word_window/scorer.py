@@ -47,6 +47,7 @@ class WindowScorer:
     def __init__(self, settings: Settings, space: FeatureSpace, are_spans: bool) -> None:
         self.settings, self._space, self._are_spans = settings, space, are_spans
         self.margin = settings.window
+        self._vectors: list[Callable[[Sequence[str]], Reals2d | None]] = []
         self._forget()
 
     def _forget(self) -> None:
@@ -56,7 +57,6 @@ class WindowScorer:
         self._centre: Reals1d = np.zeros(0, dtype=np.float32)
         self._scale: Reals1d = np.zeros(0, dtype=np.float32)
         self._table: _Table | None = None
-        self._vectors: list[Callable[[Sequence[str]], Reals2d | None]] = []
 
     def __getstate__(self) -> dict[str, object]:
         """What is copied and pickled: neither the table nor what belongs to a vocabulary."""
@@ -128,7 +128,7 @@ class WindowScorer:
         Where none is known, it stays as before training.
         """
         known = np.flatnonzero(labels >= 0)
-        self._forget_weights()
+        self._forget()
         if not len(known):
             return
         words, line = _words_of(units)
@@ -146,11 +146,6 @@ class WindowScorer:
         training.run(window, labels[known], seed, progress)
         self._weights = NetworkWeights(*(_rounded(each) for each in weights))
         self._names = list(names)
-
-    def _forget_weights(self) -> None:
-        vectors = self._vectors
-        self._forget()
-        self._vectors = vectors
 
     def _learn_words(
         self, words: Keys1d, n_times: Pointers1d, units: Units

@@ -3,7 +3,8 @@
     scores = x W          gradient = xᵀ g          slopes of x = g Wᵀ
 
 `x` `[U, D]` are the vectors of units: those of tokens, or for spans of tokens those of the first
-one, of the last one and their mean, side by side.
+one, of the last one and their mean, side by side. Products are sums by `einsum`, which gives the
+same bits for any number of threads; those of a library for linear algebra do not.
 """
 
 from __future__ import annotations
@@ -103,12 +104,12 @@ class DenseRows:
     def add_scores(self, weights: RealsXd, out: Floats2d, workers: Workers) -> None:
         # The gradient may be written to where the weights stand.
         self._weights = weights.astype(np.float64)
-        out += self.values @ self._weights
+        out += np.einsum("ud,ds->us", self.values, self._weights)
 
     def add_gradient(self, slopes: Floats2d, out: Floats2d, workers: Workers) -> None:
-        out += self.values.T @ slopes
+        out += np.einsum("ud,us->ds", self.values, slopes)
         if self._weights is not None:
-            self.slopes = slopes @ self._weights.T
+            self.slopes = np.einsum("us,ds->ud", slopes, self._weights)
             if self.kept is not None:
                 self.slopes *= self.kept
 

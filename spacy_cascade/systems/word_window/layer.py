@@ -13,10 +13,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from thinc.api import NumpyOps
 
 from ...jit import kernel
 from ...numeric.csr import BinaryCSR, add_rows
 from ...types import Ints1d, Ints2d, Pointers1d, Reals1d, Reals2d
+
+_OPS = NumpyOps()
 
 
 class NetworkWeights(NamedTuple):
@@ -113,10 +116,21 @@ def summed(features: BinaryCSR, rows: Reals2d) -> Reals2d:
     return sums
 
 
+def product(
+    first: Reals2d, second: Reals2d, first_turned: bool = False, second_turned: bool = False
+) -> Reals2d:
+    """`A B`, or `Aᵀ B`, or `A Bᵀ`, the same bits for any number of threads.
+
+    NumPy's own has other bits with other threads, and waits for them where cores are busy.
+    """
+    found: Reals2d = _OPS.gemm(first, second, trans1=first_turned, trans2=second_turned)
+    return found
+
+
 def tabulated(features: BinaryCSR, vectors: Reals2d, weights: NetworkWeights) -> Reals2d:
     """`P` of words, float32 `[n, o · H]`; vectors: `[n, d]`."""
-    found: Reals2d = summed(features, weights.of_features) + vectors @ weights.of_vectors
-    return found @ weights.of_window
+    sums = summed(features, weights.of_features) + product(vectors, weights.of_vectors)
+    return product(sums, weights.of_window)
 
 
 def hidden(table: Reals2d, window: Window, bias: Reals1d) -> Reals2d:

@@ -22,7 +22,7 @@ from ...pipeline.vocabulary_vectors import VocabularyVectors
 from ...scorers.beside import BESIDE
 from ...storage.arrays import check_shapes
 from ...types import Floats2d, Ints1d, Keys1d, Pointers1d, Reals1d, Reals2d
-from .layer import NetworkWeights, Window, hidden, tabulated
+from .layer import NetworkWeights, Window, hidden, product, tabulated
 from .settings import Settings
 from .training import NetworkTraining, Words, first_weights
 
@@ -188,7 +188,7 @@ class WindowScorer:
             own = np.arange(begin, min(begin + _BLOCK, len(out)))
             part = hidden(table, window.take(own), weights.bias)
             np.maximum(part, 0, out=part)
-            scores[: len(own), :-1] = part @ weights.of_hidden + weights.of_labels
+            scores[: len(own), :-1] = product(part, weights.of_hidden) + weights.of_labels
             scores[: len(own), _NONE] = scores[: len(own), :-1].min(axis=1)
             out[begin : begin + _BLOCK] += self.settings.share * scores[: len(own), self._columns]
 

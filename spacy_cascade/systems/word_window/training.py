@@ -15,7 +15,7 @@ import numpy as np
 from ...jit import kernel
 from ...numeric.csr import BinaryCSR, add_to_columns
 from ...types import Floats1d, Ints1d, Pointers1d, Reals2d, RealsXd
-from .layer import NetworkWeights, Window, add_to_tabulated, hidden, summed
+from .layer import NetworkWeights, Window, add_to_tabulated, hidden, product, summed
 
 _MOMENT, _SQUARES, _SMALLEST = 0.9, 0.99, 1e-8
 """How much of the means of gradients, and of their squares, a step of Adam keeps."""
@@ -213,18 +213,18 @@ def loss_and_gradient(
     """
     n, width = len(labels), weights.of_features.shape[1]
     sums = summed(words.features, weights.of_features) * words.of_features
-    sums += words.vectors @ weights.of_vectors
+    sums += product(words.vectors, weights.of_vectors)
     sums *= words.of_sums
-    table: Reals2d = sums @ weights.of_window
+    table = product(sums, weights.of_window)
     before = hidden(table, window, weights.bias)
     is_on = (before > 0) * words.of_hidden
     after = before * is_on
-    losses, slopes = _softmax(after @ weights.of_hidden + weights.of_labels, labels)
+    losses, slopes = _softmax(product(after, weights.of_hidden) + weights.of_labels, labels)
     slopes /= np.float32(n)
-    of_hidden = (slopes @ weights.of_hidden.T) * is_on
+    of_hidden = product(slopes, weights.of_hidden, second_turned=True) * is_on
     of_table = np.zeros_like(table)
     add_to_tabulated(of_hidden, *window, of_table)
-    of_sums: Reals2d = (of_table @ weights.of_window.T) * words.of_sums
+    of_sums: Reals2d = product(of_table, weights.of_window, second_turned=True) * words.of_sums
     rows = np.unique(words.features.indices)
     row[rows] = np.arange(len(rows))
     of_features = np.zeros((len(rows), width), dtype=np.float32)
@@ -234,10 +234,10 @@ def loss_and_gradient(
     )  # fmt: skip
     return float(losses.sum()), [
         of_features,
-        words.vectors.T @ of_sums,
-        sums.T @ of_table,
+        product(words.vectors, of_sums, first_turned=True),
+        product(sums, of_table, first_turned=True),
         of_hidden.sum(axis=0),
-        after.T @ slopes,
+        product(after, slopes, first_turned=True),
         slopes.sum(axis=0),
     ]
 

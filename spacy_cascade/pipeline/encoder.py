@@ -100,7 +100,8 @@ def slopes_of(encoded: Iterable[Encoded]) -> Floats2d | None:
 def initialize_encoder(pipe: HasModel, nlp: Language | None, sample: Sequence[Doc]) -> None:
     """Let an encoder find out its sizes from some Docs, and begin with random weights.
 
-    Raises `ConfigError` for a listener that listens to no component of the pipeline.
+    Raises `ConfigError` for a listener that listens to no component of the pipeline, and for
+    vectors of no width.
     """
     encoder = encoder_of(pipe.model)
     if encoder is None:
@@ -112,11 +113,22 @@ def initialize_encoder(pipe: HasModel, nlp: Language | None, sample: Sequence[Do
             f"transformer before it, or name the right one under upstream in "
             f"[components.{pipe.name}.model.tok2vec]."
         )
+    _check_width(pipe, encoder)  # with one below zero it cannot begin
     encoder.initialize(X=list(sample) or None)
     if encoder.maybe_get_dim("nO") is None:
         raise ConfigError(
             f"The tok2vec of '{pipe.name}' does not say how wide its vectors are: its model has no "
             "dimension 'nO'. Set its width."
+        )
+    _check_width(pipe, encoder)
+
+
+def _check_width(pipe: HasModel, encoder: Encoder) -> None:
+    width = encoder.maybe_get_dim("nO")
+    if width is not None and width < 1:
+        raise ConfigError(
+            f"The vectors of the tok2vec of '{pipe.name}' must have 1 number or more, not {width}. "
+            f"Change its width under [components.{pipe.name}.model.tok2vec]."
         )
 
 

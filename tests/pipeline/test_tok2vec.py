@@ -353,6 +353,13 @@ def test_a_listener_without_upstream_is_named() -> None:
         nlp.initialize(lambda: examples(nlp))
 
 
+@pytest.mark.parametrize("width", [0, -3])
+def test_vectors_of_no_width_are_refused(width: int) -> None:
+    nlp = pipeline({**OWN, "width": width})
+    with pytest.raises(ConfigError, match=f"1 number or more, not {width}"):
+        nlp.initialize(lambda: examples(nlp))
+
+
 def test_docs_that_an_encoder_has_not_seen_are_named(shared: Language) -> None:
     with pytest.raises(MissingStageError, match=r"no doc\.tensor"):
         shared.get_pipe("cascade_segmenter")(shared.make_doc("Ada Lovelace"))

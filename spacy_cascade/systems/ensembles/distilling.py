@@ -25,6 +25,7 @@ from ...pipeline.progress import progress
 from ...pipeline.readers import SENTENCES, examples_for, input_doc, read_docs, read_unlabelled
 from ...pipeline.recognisers import recognisers
 from ...pipeline.segmenter import CascadeSegmenter
+from ...scorers.linear import parts_of
 from ...text_sources import find_sources
 from ...trainers.lbfgs import LBFGS
 from ...workflows.calibrate import calibrate
@@ -139,6 +140,11 @@ def _stages(
             raise ConfigError(
                 f"'{pipe.name}' cannot learn from probabilities with its trainer. Put @misc = "
                 '"spacy_cascade.LBFGS.v1" into its [trainer] block.'
+            )
+        if "network" in parts_of(pipe.model):
+            raise ConfigError(
+                f"The network of '{pipe.name}' learns from annotation alone, and distilling is "
+                f"learning from probabilities. Leave out [components.{pipe.name}.model.network]."
             )
     labels, own = ensemble_of(teacher).labels, (classifier or segmenter).labels
     if own != labels:

@@ -203,6 +203,11 @@ def other_tokenizer(config: Any) -> None:
     config["nlp"]["tokenizer"] = {"@tokenizers": "spacy_cascade.PunctuationTokenizer.v1"}
 
 
+def with_network(config: Any) -> None:
+    network = {"@misc": "spacy_cascade.WordWindow.v1"}
+    config["components"]["cascade_segmenter"]["model"]["network"] = network
+
+
 def no_steps(config: Any) -> None:
     config["training"]["max_steps"] = 0
 
@@ -214,6 +219,7 @@ def no_steps(config: Any) -> None:
         (rejecting, "learns to reject spans"),
         (semi_markov, "no linear chain"),
         (other_tokenizer, "different tokenizers"),
+        (with_network, "learns from annotation alone"),
         (no_steps, "max_steps"),
     ],
 )

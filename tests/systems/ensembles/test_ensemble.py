@@ -33,6 +33,13 @@ from spacy_cascade.workflows.calibrate import calibrate
 from spacy_cascade.workflows.reconfigure import with_settings
 
 UNSURE = {"temperature": 3.0}
+NETWORK = {
+    "model": {
+        "network": {
+            "@misc": "spacy_cascade.WordWindow.v1", "width": 16, "hidden": 16, "epochs": 150,
+        },
+    },
+}  # fmt: skip
 NEW = "Both T cells and the STAT5 site bind Jurkat p53 cells ."
 EVERYTHING = [*TEXTS, NEW]
 
@@ -85,15 +92,24 @@ def listed(folder: Path, name: str) -> list[dict[tuple[int, int, str], float]]:
 
 @pytest.mark.parametrize("penalty", [0.0, 0.8])
 def test_an_ensemble_of_one_equals_its_member(folder: Path, penalty: float) -> None:
+    check_ensemble_of_one(folder, "a", penalty)
+
+
+def test_a_member_may_have_networks(tmp_path: Path) -> None:
+    trained_cascade(NETWORK, NETWORK).to_disk(tmp_path / "d")
+    check_ensemble_of_one(tmp_path, "d", 0.0)
+
+
+def check_ensemble_of_one(folder: Path, member: str, penalty: float) -> None:
     """As a member decides that lists all likely spans and has the threshold of the penalty."""
     alone = with_settings(
-        spacy.load(folder / "a"),
+        spacy.load(folder / member),
         {
             "cascade_segmenter": {"overlapping": True, "threshold": 0.0},
             "cascade_classifier": {"threshold": (1 - penalty) / 2},
         },
     )
-    nlp = ensemble(folder, "a", background_penalty=penalty)
+    nlp = ensemble(folder, member, background_penalty=penalty)
     n_found = 0
     for text in EVERYTHING:
         one, other = nlp(make_doc(nlp.vocab, text)), alone(make_doc(alone.vocab, text))

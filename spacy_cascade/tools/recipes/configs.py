@@ -88,6 +88,8 @@ _TAG_TEMPLATES = [
     "tag & brief_class",
 ]  # fmt: skip
 
+NETWORK = "spacy_cascade.WordWindow.v1"
+"""The registered name of a network of words."""
 _MEMB = {"trainer": {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 12}}
 _SEMI = {
     **_MEMB,
@@ -194,7 +196,7 @@ def make_config(choices: Choices) -> Config:
         if choices.tables:
             component["model"]["templates"]["words"] = choices.tables
         if choices.network and "network" in component["model"]:
-            component["model"]["network"] = {"@misc": "spacy_cascade.WordWindow.v1"}
+            component["model"]["network"] = {"@misc": NETWORK}
     if choices.small:
         for component in learning:
             component["model"]["min_count"] = 1

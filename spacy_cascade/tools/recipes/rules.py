@@ -13,6 +13,7 @@ from ...features.template_sets import (
     SEGMENTATION_ABBREVIATIONS,
 )
 from ...types import Json
+from .configs import NETWORK
 from .deciding import Rule, Rules, Variant
 from .profile import Profile
 
@@ -211,6 +212,12 @@ def _one_phase(section: Any) -> Json:
 
 
 VARIANTS = [
+    Variant(
+        "a network of words",
+        change={"components.*.model.network": {"@misc": NETWORK}},
+        because="words that the corpus lacks are known by what is like them",
+        models=("memb", "crf"),
+    ),
     Variant(
         "spans and types in one phase",
         where=lambda p: p.words < 60_000 and p.types <= 5,

@@ -88,7 +88,8 @@ def test_a_semi_markov_cascade_gets_what_the_cascade_gets() -> None:
         names = [
             [v.name for v in variants_for(BY_CORPUS, seen, model)] for model in ("semi", "memb")
         ]
-        assert names[0] == names[1]
+        # Its segmenter has no place for a network.
+        assert names[0] == [name for name in names[1] if name != "a network of words"]
 
 
 def test_the_prior_is_wider_for_fewer_words() -> None:
@@ -203,6 +204,18 @@ def test_variants_change_something_that_is_there(model: str, words: int) -> None
     for change in changes:
         assert all(get_setting(config, name) != value for name, value in change.items())
         with_settings(config, change)
+
+
+def test_a_network_is_for_both_stages() -> None:
+    variants = {v.name: v for v in variants_for(BY_CORPUS, profile(), "memb")}
+    change = change_of(config_of("memb"), BY_CORPUS, variants["a network of words"])
+    stages = ("cascade_segmenter", "cascade_classifier")
+    assert change == {
+        f"components.{stage}.model.network": {"@misc": "spacy_cascade.WordWindow.v1"}
+        for stage in stages
+    }
+    having = with_settings(config_of("memb"), change)
+    assert change_of(having, BY_CORPUS, variants["a network of words"]) == {}
 
 
 def test_a_variant_of_what_is_there_already() -> None:

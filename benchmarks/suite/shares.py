@@ -42,10 +42,13 @@ class Share:
     def config(self) -> str:
         return f"{self.stem}.cfg"
 
-    def train(self, setting: str, overrides: Mapping[str, Any]) -> Result:
+    def train(
+        self, setting: str, overrides: Mapping[str, Any], config: str | None = None
+    ) -> Result:
         """The best F1 on dev, its tokens and sentences given, updates, seconds, the model's path.
 
-        setting: a name for the overrides. Training ends by the score on dev, as `init` sets it.
+        setting: a name for the overrides. config: another one than that of `init`. Training ends
+        by the score on dev, as the config sets it.
         """
         readers = {
             f"corpora.{part}": {**TOKENS_GIVEN, "path": path} for part, path in self.corpora.items()
@@ -54,7 +57,7 @@ class Share:
         trained = self.runner.run(
             "lib.training:train_as_configured",
             {
-                "config": self.config,
+                "config": config or self.config,
                 **self.corpora,
                 "model": model,
                 "overrides": {**readers, **overrides},

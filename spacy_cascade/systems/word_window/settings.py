@@ -16,8 +16,8 @@ _UNITS_OF_STEP = {False: 400, True: 64}
 class Settings:
     """What `WordWindow` is told; raises `ConfigError` for a setting out of range."""
 
-    width: int = 100
-    hidden: int = 128
+    width: int = 64
+    hidden: int = 96
     window: int = 2
     vectors: bool = True
     share: float = 1.0

@@ -22,7 +22,7 @@ rows.add_gradient(slopes, gradient, Workers(1))
 singles = [values.astype(np.float32), slopes.astype(np.float32), weights.astype(np.float32)]
 x, g, w = singles
 found = [
-    product(x, w), product(x, g, first_turned=True), product(g, w, second_turned=True),
+    product(x, w), product(x, g, first_transposed=True), product(g, w, second_transposed=True),
     scores, gradient, rows.token_slopes(),
 ]
 for each in found[3:]:

@@ -119,25 +119,28 @@ def few_documents(results: Any) -> str:
 
 @table_of("network", "network")
 def network(results: Any) -> str:
-    """What a network of words gains and costs; abstracts with a table of words of their domain."""
+    """What a network of words gains and costs."""
     rows = [*results["rows"], *_read("network_abstracts")["rows"]]
     shown, gains = [], []
     for row in rows:
         without, having = row["features"], row["network"]
         gains.append(having["f1"] - without["f1"])
+        away = [having["away"][name] - f1 for name, f1 in without["away"].items()]
         shown.append(
             [
                 row["corpus"],
                 f"{without['f1']:.2f}",
                 f"{gains[-1]:+.2f}",
+                ", ".join(f"{gain:+.2f}" for gain in away),
                 f"{having['seconds'] / without['seconds']:.1f}",
                 f"{(having['bytes'] - without['bytes']) / 1e6:.1f}",
                 *(f"{row['speed'][words]:.2f}" for words in ("known", "new")),
+                f"{row['raw_text']['known']:.0f}",
             ]
         )
-    shown.append(["**mean**", "", f"{fmean(gains):+.2f}", "", "", "", ""])
-    header = ["corpus", "features", "network", "training", "MB", "known words", "new words"]
-    return table(header, shown)
+    shown.append(["**mean**", "", f"{fmean(gains):+.2f}", *[""] * 6])
+    names = "corpus, features, network, away, training, MB, known words, new words, `ner`"
+    return table(names.split(", "), shown)
 
 
 @table_of("past_memory", "past_memory")

@@ -3,8 +3,8 @@
     scores = x W          gradient = xᵀ g          slopes of x = g Wᵀ
 
 `x` `[U, D]` are the vectors of units: those of tokens, or for spans of tokens those of the first
-one, of the last one and their mean, side by side. Products are sums by `einsum`, which gives the
-same bits for any number of threads; those of a library for linear algebra do not.
+one, of the last one and their mean, side by side. Products are sums by `einsum`, whose bits do not
+depend on the number of threads, as those of a library for linear algebra do.
 """
 
 from __future__ import annotations

@@ -117,13 +117,13 @@ def summed(features: BinaryCSR, rows: Reals2d) -> Reals2d:
 
 
 def product(
-    first: Reals2d, second: Reals2d, first_turned: bool = False, second_turned: bool = False
+    first: Reals2d, second: Reals2d, first_transposed: bool = False, second_transposed: bool = False
 ) -> Reals2d:
     """`A B`, or `Aᵀ B`, or `A Bᵀ`, the same bits for any number of threads.
 
-    NumPy's own has other bits with other threads, and waits for them where cores are busy.
+    Those of NumPy's own depend on it, and its threads wait for each other where cores are busy.
     """
-    found: Reals2d = _OPS.gemm(first, second, trans1=first_turned, trans2=second_turned)
+    found: Reals2d = _OPS.gemm(first, second, trans1=first_transposed, trans2=second_transposed)
     return found
 
 

@@ -221,10 +221,10 @@ def loss_and_gradient(
     after = before * is_on
     losses, slopes = _softmax(product(after, weights.of_hidden) + weights.of_labels, labels)
     slopes /= np.float32(n)
-    of_hidden = product(slopes, weights.of_hidden, second_turned=True) * is_on
+    of_hidden = product(slopes, weights.of_hidden, second_transposed=True) * is_on
     of_table = np.zeros_like(table)
     add_to_tabulated(of_hidden, *window, of_table)
-    of_sums: Reals2d = product(of_table, weights.of_window, second_turned=True) * words.of_sums
+    of_sums: Reals2d = product(of_table, weights.of_window, second_transposed=True) * words.of_sums
     rows = np.unique(words.features.indices)
     row[rows] = np.arange(len(rows))
     of_features = np.zeros((len(rows), width), dtype=np.float32)
@@ -234,10 +234,10 @@ def loss_and_gradient(
     )  # fmt: skip
     return float(losses.sum()), [
         of_features,
-        product(words.vectors, of_sums, first_turned=True),
-        product(sums, of_table, first_turned=True),
+        product(words.vectors, of_sums, first_transposed=True),
+        product(sums, of_table, first_transposed=True),
         of_hidden.sum(axis=0),
-        product(after, slopes, first_turned=True),
+        product(after, slopes, first_transposed=True),
         slopes.sum(axis=0),
     ]
 

@@ -265,7 +265,9 @@ def train_beside(pipe: Component, units: Units, observed: Ints1d) -> None:
     beside: Beside = pipe.model.attrs["beside"]
     names = pipe.structure_labels or [""]
     beside.begin(pipe.space.resources.made, pipe.vocab)
-    with progress(f"Training the network of {pipe.name}", total=beside.n_steps) as bar:
+    with progress(
+        f"Training the network of {pipe.name}", total=beside.n_steps(len(observed))
+    ) as bar:
         beside.train(units, observed, names, bar.update)
     beside.set_columns(labels_of(pipe._names()))
 

@@ -23,17 +23,16 @@ BESIDE = "beside:"
 class Beside(Protocol):
     """A scorer of single units, whose scores do not depend on the labels of others.
 
-    margin: how far it looks beside a unit. n_steps: how often training tells that it goes on.
-    is_trained: whether it has learnt anything.
+    margin: how far it looks beside a unit. is_trained: whether it has learnt anything.
     """
 
     margin: int
 
     @property
-    def n_steps(self) -> int: ...
-
-    @property
     def is_trained(self) -> bool: ...
+
+    def n_steps(self, n_units: int) -> int:
+        """How often training on so many units tells that it goes on."""
 
     def begin(self, made: dict[str, Resource], vocab: Any) -> None:
         """Take the resources of the features, by key, and the vocabulary of the next batch."""

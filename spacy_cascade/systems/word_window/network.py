@@ -21,8 +21,9 @@ class WordWindow(Settings):
 
     width: numbers that stand for a word. hidden: of the layer above. window: words on each side.
     vectors: whether it looks at the vectors of the pipeline; those of tables of words are always
-    there. share: what its scores are multiplied with. epochs: passes over the corpus. seed: of
-    its first weights, and of what is left out in training.
+    there. share: what its scores are multiplied with. epochs: passes over the corpus; over one of
+    more than 100,000 words, or 16,000 spans, two thirds of them. seed: of its first weights, and of
+    what is left out in training.
 
     Raises `ConfigError` for a setting out of range.
     """

@@ -66,10 +66,9 @@ class WindowScorer:
     def is_trained(self) -> bool:
         return self._weights is not None
 
-    @property
-    def n_steps(self) -> int:
-        """Epochs of training."""
-        return self.settings.epochs
+    def n_steps(self, n_units: int) -> int:
+        """Epochs of training on so many units."""
+        return self.settings.schedule(n_units, self._are_spans).epochs
 
     @property
     def _places(self) -> int:
@@ -141,7 +140,8 @@ class WindowScorer:
         sizes = self.settings.width, self.settings.hidden
         seed = self.settings.seed
         weights = first_weights(of_words, self._places, len(names), sizes, seed)
-        training = NetworkTraining(weights, of_words, self.settings.schedule(self._are_spans))
+        schedule = self.settings.schedule(len(labels), self._are_spans)
+        training = NetworkTraining(weights, of_words, schedule)
         window = self._window(units, numbers).take(known)
         training.run(window, labels[known], seed, progress)
         self._weights = NetworkWeights(*(_rounded(each) for each in weights))

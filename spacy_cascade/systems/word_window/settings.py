@@ -10,6 +10,8 @@ from .training import Schedule
 
 _UNITS_OF_STEP = {False: 400, True: 64}
 """Tokens, and spans, of a step of training."""
+_MANY_STEPS = 250
+"""Of a pass. A corpus that has more is as well learnt by fewer and larger steps."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,9 @@ class Settings:
                     "in [model.network], or set network = null for a model without a network."
                 )
 
-    def schedule(self, are_spans: bool) -> Schedule:
-        """How it is trained."""
-        return Schedule(self.epochs, _UNITS_OF_STEP[are_spans])
+    def schedule(self, n_units: int, are_spans: bool) -> Schedule:
+        """How it is trained on a corpus of so many units."""
+        usual = Schedule(self.epochs, _UNITS_OF_STEP[are_spans])
+        if n_units <= _MANY_STEPS * usual.batch:
+            return usual
+        return Schedule(-(-2 * usual.epochs // 3), 2 * usual.batch, 1.5 * usual.rate)

@@ -23,6 +23,7 @@ from spacy_cascade.pipeline.learning import restore_training, training_state
 from spacy_cascade.storage import model_file
 from spacy_cascade.systems.unlabelled.product import become_product
 from spacy_cascade.systems.word_window import scorer as scorers
+from spacy_cascade.systems.word_window.settings import Settings
 from spacy_cascade.systems.words.sources import make_english
 from spacy_cascade.tools.annotation.adapting import adapt
 from spacy_cascade.tools.annotation.suggest import suggest
@@ -329,6 +330,15 @@ def test_a_vector_that_is_no_number_counts_as_none() -> None:
 def test_settings_out_of_range_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=name):
         blank(**{name: -1 if name == "seed" else 0})
+
+
+@pytest.mark.parametrize(("are_spans", "n_units"), [(False, 100_000), (True, 16_000)])
+def test_a_large_corpus_is_learnt_by_fewer_and_larger_steps(are_spans: bool, n_units: int) -> None:
+    settings = Settings(epochs=11)
+    usual = settings.schedule(n_units, are_spans)
+    large = settings.schedule(n_units + 1, are_spans)
+    assert (usual.epochs, large.epochs) == (11, 8)
+    assert (large.batch, large.rate) == (2 * usual.batch, 1.5 * usual.rate)
 
 
 def test_a_trainer_by_parts_is_refused() -> None:

@@ -4,9 +4,9 @@ python -m benchmarks.suite.network wikigold gum --data assets/suite
 python -m benchmarks.suite.network anatem --data assets/suite --words mine.words --vectors mine
 
 F1 on dev and on dev of other corpora, tokens and sentences given; processor seconds of training on
-one thread, also those of the recipe `memb`; bytes of the pipeline without its vectors; and on dev
-the speed with the network over that without. With `--ner` also the speed on raw text over that of
-spaCy's `ner` with the same vectors, after a few steps of training.
+one thread, also those of the recipe `memb`; peak memory of training; bytes of the pipeline without
+its vectors; and on dev the speed with the network over that without. With `--ner` also the speed on
+raw text over that of spaCy's `ner` with the same vectors, after a few steps of training.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ class Share:
     def train(
         self, setting: str, overrides: Mapping[str, Any], config: str | None = None
     ) -> Result:
-        """The best F1 on dev, its tokens and sentences given, updates, seconds, the model's path.
+        """The best F1 on dev, its tokens and sentences given; updates, seconds, peak memory; the
+        model's path.
 
         setting: a name for the overrides. config: another one than that of `init`. Training ends
         by the score on dev, as the config sets it.
@@ -65,4 +66,10 @@ class Share:
         )
         best = max(score for *_, score in trained["series"])
         seconds = trained["computed_seconds"]
-        return {"f1": best, "updates": trained["updates"], "seconds": seconds, "model": model}
+        return {
+            "f1": best,
+            "updates": trained["updates"],
+            "seconds": seconds,
+            "peak_memory_megabytes": trained["peak_memory_megabytes"],
+            "model": model,
+        }

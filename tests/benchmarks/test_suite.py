@@ -27,6 +27,7 @@ from benchmarks.suite import (
     auto_search,
     corpora,
     leave_one_out,
+    network,
     running,
     scoring,
     shares,
@@ -53,7 +54,8 @@ class InProcess(TaskRunner):
         if function == self.failing:
             raise ChildError("out of memory")
         called = getattr(importlib.import_module(f"benchmarks.{module}"), function)
-        return json.loads(json.dumps(called(**arguments)))
+        # A child tells of its memory, too.
+        return {**json.loads(json.dumps(called(**arguments))), "peak_memory_megabytes": 1.0}
 
     def compile_kernels(self, config: str, corpus: str) -> None:
         pass
@@ -76,7 +78,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two made corpora, `home` and `away`, whose labels have other names."""
     made = {"home": SuiteCorpus("home", train="a.iob", dev="b.iob"), "away": SuiteCorpus("away")}
     shifts = (Shift("home", "away", {"DNA": "gene", "protein": "gene"}),)
-    for module in (corpora, running, shares, auto_search):
+    for module in (corpora, running, shares, auto_search, network):
         monkeypatch.setattr(module, "CORPORA", made)
     folder = tmp_path / "data"
     for name, renamed in (("home", {}), ("away", {"DNA": "gene", "cell": "tissue"})):
@@ -84,7 +86,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for part in corpora.PARTS:
             path = folder / "suite" / name / getattr(made[name], part)
             path.write_text(column_text(renamed), encoding="utf8")
-    monkeypatch.setattr(running, "SHIFTS", shifts)
+    for module in (running, network):
+        monkeypatch.setattr(module, "SHIFTS", shifts)
     return folder
 
 
@@ -562,6 +565,18 @@ def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(
     both = [doc.text for half in halves for doc in half]
     assert sorted(both) == sorted(doc.text for doc in read_docs(str(folder / "dev.raw.spacy")))
     assert len(set(both)) == len(both)
+
+
+@pytest.mark.slow(kind="experiments")
+def test_what_a_network_gains_and_costs(data: Path, tmp_path: Path) -> None:
+    options = {"words": [], "vectors": None, "rounds": 2, "ner": True}
+    (row,) = rows_of(network, data, tmp_path / "work", **options)
+    assert row["network"]["bytes"] > row["features"]["bytes"]
+    assert row["network"]["away"].keys() == row["features"]["away"].keys() == {"away"}
+    for its in ("features", "network"):
+        assert min(row[its]["f1"], row[its]["seconds"], row[its]["peak_memory_megabytes"]) > 0
+    assert row["memb"]["seconds"] > 0
+    assert min(row[what][words] for what in ("speed", "raw_text") for words in ("known", "new")) > 0
 
 
 def test_floors() -> None:

@@ -332,6 +332,18 @@ def test_settings_out_of_range_are_refused(name: str) -> None:
         blank(**{name: -1 if name == "seed" else 0})
 
 
+@pytest.mark.parametrize("features", [[], ["lower@-1"], ["lower & class"], ["tag"]])
+def test_features_are_those_of_a_word_alone(features: list[str]) -> None:
+    with pytest.raises(ConfigError, match="attributes of a word alone"):
+        blank(features=features)
+
+
+def test_affixes_and_shapes_can_be_left_out() -> None:
+    nlp = trained(blank(features=["lower"], epochs=1))
+    distinct = {token for text, _ in TEXTS for token in text.lower().split()}
+    assert len(beside(nlp)._space.index) == len(distinct)
+
+
 @pytest.mark.parametrize(("are_spans", "n_units"), [(False, 100_000), (True, 16_000)])
 def test_a_large_corpus_is_learnt_by_fewer_and_larger_steps(are_spans: bool, n_units: int) -> None:
     settings = Settings(epochs=11)

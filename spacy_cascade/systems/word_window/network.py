@@ -17,12 +17,12 @@ class WordWindow(Settings):
 
     It is trained by itself when training begins, and its scores are added to those of the features.
 
-    features: attributes of a word that it looks at, beside the clusters that templates look at.
-    width: numbers that stand for a word. hidden: of the layer above. window: words on each side.
-    vectors: whether it looks at the vectors of the pipeline; those of tables of words are always
-    there. share: what its scores are multiplied with. epochs: passes over the corpus; over one of
-    more than 100,000 words, or 16,000 spans, two thirds of them. seed: of its first weights, and of
-    what is left out in training.
+    features: attributes of a word that it looks at, beside the clusters that templates look at;
+    None for the word, with affixes and shapes. width: numbers that stand for a word. hidden: of the
+    layer above. window: words on each side. vectors: whether it looks at the vectors of the
+    pipeline; those of tables of words are always there. share: what its scores are multiplied with.
+    epochs: passes over the corpus; over one of more than 100,000 words, or 16,000 spans, two thirds
+    of them. seed: of its first weights, and of what is left out in training.
 
     Raises `ConfigError` for a setting out of range, and features that are none of a word alone.
     """
@@ -31,14 +31,15 @@ class WordWindow(Settings):
         """The network of a model with these templates; it has the tables that they look at."""
         texts = " ".join(templates.templates)
         seen = (n for n in templates.words if _is_seen(n, texts))
-        every = (*self.features, *(f"cluster({name})" for name in seen))
-        if every and not any("@" in each for each in self.features):
+        own = FEATURES if self.features is None else self.features
+        every = (*own, *(f"cluster({name})" for name in seen))
+        if every and not any("@" in each for each in own):
             space = FeatureSpace(Templates(every, {}, {}, {}, templates.words))
             if not space.plan.unit_templates:
                 return WindowScorer(self, space, are_spans)
         raise ConfigError(
             "features of WordWindow must be attributes of a word alone, such as "
-            f"{', '.join(FEATURES)}; they are {', '.join(self.features) or 'none'}. Change them in "
+            f"{', '.join(FEATURES)}; they are {', '.join(own) or 'none'}. Change them in "
             "[model.network]."
         )
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from ...checks import check_counts, check_positive
 from ...errors import ConfigError
-from ...types import Texts
 from .training import Schedule
 
 FEATURES = ("word", "lower", "prefix(1..3)", "suffix(1..3)", "class", "brief_class")
@@ -21,7 +20,7 @@ _MANY_STEPS = 250
 class Settings:
     """What `WordWindow` is told; raises `ConfigError` for a setting out of range."""
 
-    features: Texts = FEATURES
+    features: list[str] | tuple[str, ...] | None = None
     width: int = 64
     hidden: int = 96
     window: int = 2
@@ -31,7 +30,6 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "features", tuple(self.features))
         check_positive("network", share=self.share)
         check_counts("network", seed=self.seed)
         for name in ("width", "hidden", "window", "epochs"):

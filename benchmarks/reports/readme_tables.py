@@ -125,13 +125,13 @@ def network(results: Any) -> str:
     for row in rows:
         without, having = row["features"], row["network"]
         gains.append(having["f1"] - without["f1"])
-        away = [having["away"][name] - f1 for name, f1 in without["away"].items()]
+        away = [f"{name} {having['away'][name] - f1:+.2f}" for name, f1 in without["away"].items()]
         shown.append(
             [
                 row["corpus"],
                 f"{without['f1']:.2f}",
                 f"{gains[-1]:+.2f}",
-                ", ".join(f"{gain:+.2f}" for gain in away),
+                ", ".join(away),
                 f"{having['seconds'] / without['seconds']:.1f}",
                 f"{(having['bytes'] - without['bytes']) / 1e6:.1f}",
                 *(f"{row['speed'][words]:.2f}" for words in ("known", "new")),

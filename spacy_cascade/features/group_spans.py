@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +64,10 @@ class BatchGroup:
         long.
         """
         start, end = self.spans.start, self.spans.end
-        order = np.lexsort((end, start))
+        order = np.lexsort((-np.arange(len(start)), -end, start))
+        # Outermost spans are those that reach beyond all before them.
+        reach = np.append(0, np.maximum.accumulate(end[order]))
+        order = order[end[order] > reach[:-1]]
         if (start[order[1:]] < end[order[:-1]]).any():
             order = _longest(start, end)
         return self.spans.take(order)
@@ -95,21 +97,16 @@ class BatchGroup:
 def read_group(docs: Sequence[Doc], key: str, doc_starts: Pointers1d) -> BatchGroup:
     """The spans of `doc.spans[key]` of each Doc; doc_starts: of all tokens, int64 `[D + 1]`."""
     groups = [doc.spans.get(key) for doc in docs]
-    start: list[int] = []
-    end: list[int] = []
-    label: list[int] = []
-    for span in chain.from_iterable(group for group in groups if group is not None):
-        start.append(span.start)
-        end.append(span.end)
-        label.append(span.label)
-    doc = np.repeat(np.arange(len(docs)), [0 if group is None else len(group) for group in groups])
-    confidences = [_confidences(group) for group in groups if group is not None]
-    spans = GroupSpans(
-        np.array(start, dtype=np.int64) + doc_starts[doc],
-        np.array(end, dtype=np.int64) + doc_starts[doc],
-        np.array(label, dtype=np.uint64),
-        np.concatenate([np.zeros(0), *confidences]),
-    )
+    columns = [_columns(group) for group in groups if group is not None]
+    none = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64)
+    start, end, label = map(np.concatenate, zip(none, *columns, strict=True))
+    sizes = [len(own[0]) for own in columns]
+    doc = np.repeat([i for i, group in enumerate(groups) if group is not None], sizes).astype(int)
+    given = (group for group in groups if group is not None)
+    confidences = [_confidences(group, n) for group, n in zip(given, sizes, strict=True)]
+    first = doc_starts[doc]
+    sure = np.concatenate([np.zeros(0), *confidences])
+    spans = GroupSpans(start + first, end + first, label, sure)
     labels, first = np.unique(spans.label, return_index=True)
     texts = {
         number: docs[i].vocab.strings[number]
@@ -119,13 +116,28 @@ def read_group(docs: Sequence[Doc], key: str, doc_starts: Pointers1d) -> BatchGr
     return BatchGroup(spans.take(np.flatnonzero(spans.start < spans.end)), is_given, texts)
 
 
-def _confidences(group: SpanGroup) -> Sequence[float] | Floats1d:
+def _columns(group: SpanGroup) -> tuple[Pointers1d, Pointers1d, Keys1d]:
+    """Start, end and label of the spans of a group."""
+    table = getattr(group, "table", None)  # of a group that this package wrote
+    if table is not None:
+        return table.start, table.end, table.label
+    rows = [(span.start, span.end, span.label) for span in group]
+    start, end, label = zip(*rows, strict=True) if rows else ((), (), ())
+    return (
+        np.array(start, dtype=np.int64),
+        np.array(end, dtype=np.int64),
+        np.array(label, dtype=np.uint64),
+    )
+
+
+def _confidences(group: SpanGroup, n_spans: int) -> Sequence[float] | Floats1d:
     scores: Sequence[float] | None = group.attrs.get(CONFIDENCE_ATTRIBUTE)
-    keys = scored_keys(group.attrs)
+    # A group of this package says whether its spans are still those that it was written with.
+    keys = None if getattr(group, "is_as_written", False) else scored_keys(group.attrs)
     if scores is not None and keys is not None:
         known = dict(zip(keys, scores, strict=True))
         return [known.get((s.start_char, s.end_char, s.label), 1.0) for s in group]
-    return np.ones(len(group)) if scores is None or len(scores) != len(group) else scores
+    return np.ones(n_spans) if scores is None or len(scores) != n_spans else scores
 
 
 def _longest(start: Pointers1d, end: Pointers1d) -> Pointers1d:

@@ -92,7 +92,7 @@ def tables_of(words: Mapping[str, Any] | None) -> dict[str, Any]:
     return found
 
 
-def _named_set(
+def named_set(
     templates: Sequence[str],
     patterns: Mapping[str, str] = JNLPBA_PATTERNS,
     of_clusters: Sequence[str] = CLUSTERS_OF_TOKENS,
@@ -209,12 +209,12 @@ _CONLL2003 = ["bias", "word@-2..2", "prefix(2..4)", "suffix(2..4)", "pattern(*)"
 _FEW_PATTERNS = {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial", "digit")}
 """Table 5.12 with all patterns; Table 5.13, without chunk tags, with these two."""
 
-make_jnlpba = _named_set(JNLPBA)
-make_segmentation = _named_set(SEGMENTATION)
-make_segments = _named_set(SEGMENTS, of_clusters=())
-make_classification = _named_set(CLASSIFICATION, of_clusters=CLUSTERS_OF_SPANS)
-make_reranking = _named_set(RERANKING, of_clusters=CLUSTERS_OF_SPANS)
-make_tagging = _named_set(TAGGING)
-make_chunking = _named_set(CHUNKING)
-make_conll2003_chunks = _named_set(_CONLL2003, _CONLL2003_PATTERNS)
-make_conll2003_entities = _named_set(_CONLL2003, _FEW_PATTERNS)
+make_jnlpba = named_set(JNLPBA)
+make_segmentation = named_set(SEGMENTATION)
+make_segments = named_set(SEGMENTS, of_clusters=())
+make_classification = named_set(CLASSIFICATION, of_clusters=CLUSTERS_OF_SPANS)
+make_reranking = named_set(RERANKING, of_clusters=CLUSTERS_OF_SPANS)
+make_tagging = named_set(TAGGING)
+make_chunking = named_set(CHUNKING)
+make_conll2003_chunks = named_set(_CONLL2003, _CONLL2003_PATTERNS)
+make_conll2003_entities = named_set(_CONLL2003, _FEW_PATTERNS)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from spacy.language import Language
@@ -26,6 +26,7 @@ from .settings import Positive, Share, setting
 from .span_gold import SpanGold
 from .spans.gold import GoldSpans, gold_bounds, gold_flags
 from .spans.groups import table_of_group
+from .spans.nesting import ALL
 from .spans.placing import (
     REJECTED,
     UNKNOWN,
@@ -63,6 +64,8 @@ class CascadeClassifier(CascadePipe):
     threshold: Share = setting(0.0)
     label_thresholds: dict[str, Share] = setting({})
     set_ents: bool = setting(True)
+    prefer: Literal["surest", "outermost"] = setting("surest")
+    drop: bool = setting(False)
     _has_warned = False
     """Whether it has said that there are no spans to type."""
 
@@ -71,6 +74,7 @@ class CascadeClassifier(CascadePipe):
         check_thresholds(values, self.name)
 
     typed: ClassVar[bool] = True
+    gold_level: ClassVar[str] = ALL
 
     @property
     def gold(self) -> SpanGold:
@@ -116,17 +120,29 @@ class CascadeClassifier(CascadePipe):
         """Write the types to `doc.spans[spans_key]`, and to `doc.ents` with `set_ents`.
 
         A rejected span keeps the label that it had and does not become an entity; one below its
-        threshold does not either, but gets its type (`spans.results.write_typed`). Spans of an
+        threshold does not either, but gets its type; with `drop` both are left out. Spans of an
         N-best list get their types too, and the groups the attributes of `spans.nbest`.
         """
         docs, known = list(docs), self.labels
         labels = [self.vocab.strings.add(label) for label in known]
         thresholds = thresholds_of(self)
+        if self.drop:
+            scores = [found.take(self._stay(found, thresholds)) for found in scores]
         for doc, found in zip(docs, scores, strict=True):
             if found.candidates is not None:
                 write_types(doc, found.candidates, self.structure_labels, labels)
-        where = self.spans_key, self.name
-        write_typed(docs, *where, scores, labels, thresholds, self.set_ents)
+        where, are_ranked = (self.spans_key, self.name), self.prefer == "surest"
+        write_typed(docs, *where, scores, labels, thresholds, self.set_ents, are_ranked)
+
+    def _stay(self, found: TypedSpans, thresholds: Floats1d) -> Bools1d:
+        """Which spans of a Doc are not to be left out, bool `[P]`: those that become entities, and
+        those that are not to be typed."""
+        is_typed = found.types != KEPT
+        is_sure = np.ones(len(is_typed), dtype=np.bool_)
+        if found.confidences is not None:
+            is_sure = found.confidences >= np.append(thresholds, 0.0)[found.types]
+        stay: Bools1d = np.where(is_typed, is_sure, ~self._are_mentions(found.spans))
+        return stay
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the registered scorer, which may also ask for the types of gold spans."""

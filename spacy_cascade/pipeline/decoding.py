@@ -62,12 +62,14 @@ def potentials_in_parts(
     """
     pipe.begin_batch()
     tokens, _ = read(pipe, docs), pipe.weights
+    return tokens, parts_of(pipe, tokens)
+
+
+def parts_of(pipe: Scoring, tokens: Tokens) -> Iterator[tuple[int, Potentials]]:
+    """As `potentials_in_parts`, of tokens that were read in a batch that has begun."""
     if not len(tokens.words):
-        return tokens, iter([])
-    return tokens, _parts(pipe, token_units(pipe, tokens), tokens.sequence_starts)
-
-
-def _parts(pipe: Scoring, units: Units, starts: Pointers1d) -> Iterator[tuple[int, Potentials]]:
+        return
+    units, starts = token_units(pipe, tokens), tokens.sequence_starts
     if not pipe.space.scores_in_parts:
         yield 0, pipe.structure.normalised(_potentials(pipe, units, starts))
         return

@@ -92,8 +92,8 @@ def read_examples(pipe: Component, examples: Iterable[Example]) -> Tokens:
 
     Tags and spans of earlier components are gold ones where predicted Docs have none.
     """
-    others = stand_ins(pipe.pipeline, pipe.space.span_keys, pipe)
-    seen = [as_seen(example, pipe.space, others) for example in examples]
+    others, (_, gold_keys) = stand_ins(pipe.pipeline, pipe.space.span_keys, pipe), pipe.gold.reads()
+    seen = [as_seen(example, pipe.space, others, gold_keys) for example in examples]
     return cut(read_as_marked(pipe, seen), pipe.model)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from spacy.training import Example
 
 from ..types import Pointers1d
 from .spans.gold import is_negative, read_gold, read_own_gold, same_tokens
+from .spans.nesting import nesting
 from .spans.placing import LabelledSpan
 
 Scores = dict[str, Any]
@@ -86,7 +88,7 @@ def _count_spans(
     gold_key: str | None,
     key: Callable[[LabelledSpan], Hashable] = lambda span: span,
     labels: Container[str] | None = None,
-    spans_of: Callable[[Doc, str], Iterable[Span]] = lambda doc, key: doc.spans.get(key, ()),
+    spans_of: Callable[[Doc, str], Iterable[Span]] = lambda doc, key: _all_spans(doc, key),
 ) -> PRFScore | None:
     """Spans of a group against gold; None where no example has gold annotation.
 
@@ -95,25 +97,86 @@ def _count_spans(
     """
     score = PRFScore()
     annotated = False
+    for found, gold, wanted in _compared(examples, spans_key, gold_key, labels, spans_of):
+        annotated = True
+        agreeing = set(map(key, gold))
+        score.score_set(set(map(key, found)), agreeing)
+        score.fn += len(set(map(key, wanted))) - len(agreeing)
+    return score if annotated else None
+
+
+class _Compared(NamedTuple):
+    """Spans of an example: found, gold ones in tokens of the predicted Doc, and all gold ones."""
+
+    found: list[LabelledSpan]
+    gold: list[LabelledSpan]
+    wanted: list[LabelledSpan]
+
+
+def _compared(
+    examples: Iterable[Example],
+    spans_key: str,
+    gold_key: str | None,
+    labels: Container[str] | None,
+    spans_of: Callable[[Doc, str], Iterable[Span]],
+) -> Iterator[_Compared]:
+    """The spans of each example with annotation, as `_count_spans` takes them."""
     for example in examples:
         said = read_own_gold(example.reference, gold_key)
         known = said.observed
         if not known.any():
             continue
-        annotated = True
         sources, all_known = example.alignment.x2y, known.all()
-        found = {
-            key((span.start, span.end, span.label_))
+        found = [
+            (span.start, span.end, span.label_)
             for span in spans_of(example.predicted, spans_key)
             if (labels is None or span.label_ in labels)
             and (all_known or known[sources[span.start : span.end]].all())
-        }
-        wanted = {key(span) for span in said.spans}
+        ]
         is_same = isinstance(example, _SameTokens)
-        gold = wanted if is_same else {key(span) for span in read_gold(example, gold_key).spans}
-        score.score_set(found, gold)
-        score.fn += len(wanted) - len(gold)
-    return score if annotated else None
+        gold = said.spans if is_same else read_gold(example, gold_key).spans
+        yield _Compared(found, gold, said.spans)
+
+
+def _by_level_and_label(
+    examples: Iterable[Example], spans_key: str, gold_key: str | None, labels: Container[str]
+) -> Scores:
+    """`spans_<key>_per_level` and `spans_<key>_per_type`; nothing where no spans are nested.
+
+    A level is how many spans the longest chain around a span has. Precision is that of spans found
+    at a level, recall that of gold spans at it, wherever the other side has them.
+    """
+    counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+
+    def count(spans: Sequence[LabelledSpan], place: int, known: Container[LabelledSpan]) -> None:
+        nested = nesting(spans)
+        for span, depth in zip(nested.spans, nested.depths, strict=True):
+            for name in (("level", str(depth)), ("type", span[2])):
+                counts[name][place] += span in known
+
+    for found, gold, wanted in _compared(examples, spans_key, gold_key, labels, _all_spans):
+        for place, (spans, known) in enumerate(
+            ((found, set(found)), (found, set(gold)), (wanted, set(wanted)), (gold, set(found)))
+        ):
+            count(spans, place, known)
+    if sum(kind == "level" for kind, _ in counts) < 2:
+        return {}
+    return {
+        f"spans_{spans_key}_per_{kind}": {
+            name: _of_counts(*counts[kind, name]) for of, name in sorted(counts) if of == kind
+        }
+        for kind in ("level", "type")
+    }
+
+
+def _of_counts(n_found: int, n_right: int, n_gold: int, n_recalled: int) -> dict[str, float]:
+    """Precision, recall and F1 under spaCy's names for them."""
+    p, r = n_right / max(1, n_found), n_recalled / max(1, n_gold)
+    return {"p": p, "r": r, "f": 2 * p * r / (p + r) if p + r else 0.0}
+
+
+def _all_spans(doc: Doc, key: str) -> Sequence[Span]:
+    return list(doc.spans.get(key, ()))
 
 
 def _chosen(doc: Doc, spans_key: str) -> list[Span]:
@@ -167,7 +230,9 @@ def score_types(
 ) -> Scores:
     """`types_acc`: share of gold spans that get their gold type; and spaCy's `ents_*`.
 
-    With `spans_key` also `spans_<key>_p/r/f` of the typed spans of that group, which may overlap.
+    With `spans_key` also `spans_<key>_p/r/f` of the typed spans of that group, which may overlap,
+    and, where spans are nested, `spans_<key>_per_type` and `spans_<key>_per_level`: of outermost
+    spans ("0"), of those inside one other ("1"), and so on.
     gold_labels: of the gold spans that count. Registered as `spacy_cascade.types_scorer.v1`.
     """
     examples = [_aligned(_with_gold(example, gold_key, gold_labels)) for example in examples]
@@ -184,6 +249,7 @@ def score_types(
     if spans_key is not None:
         found = _count_spans(examples, spans_key, gold_key, labels=labels)
         scores.update(_named(f"spans_{spans_key}", found))
+        scores.update(_by_level_and_label(examples, spans_key, gold_key, labels))
     return scores
 
 

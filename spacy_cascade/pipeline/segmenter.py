@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from spacy.language import Language
@@ -46,7 +46,7 @@ from .spans.results import (
     write_segments,
 )
 
-_NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
+NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
 
 
 class CascadeSegmenter(CascadePipe):
@@ -61,6 +61,7 @@ class CascadeSegmenter(CascadePipe):
     typed: bool = setting(False, is_fixed=True)
     gold_key: str | None = setting(None)
     gold_labels: Texts | None = setting(None)
+    gold_level: Literal["innermost", "outermost"] | None = setting(None)
     spans_key: str = setting("cascade")
     confidence: bool = setting(True)
     temperature: Positive = setting(1.0)
@@ -158,7 +159,11 @@ class CascadeSegmenter(CascadePipe):
         spans: those of each Doc, without overlap; labels count only with `typed`. Spans that no
         labelling has, across sentences or of an unknown label, have probability 0.
         """
-        batch = self.scored(docs)
+        return self._posteriors(self.scored(docs), spans)
+
+    def _posteriors(
+        self, batch: ScoredBatch, spans: Sequence[Sequence[LabelledSpan]]
+    ) -> list[Floats1d]:
         placed, known = self.place(batch.tokens, spans)
         values = np.zeros(len(known))
         if known.any():
@@ -174,10 +179,10 @@ class CascadeSegmenter(CascadePipe):
         """
         batch = self.scored([example.predicted for example in examples])
         if not len(batch):
-            return _NO_OUTCOMES
+            return NO_OUTCOMES
         path = batch.best_path()
         spans = batch.spans(path)
-        gold, known = self._gold_in(batch.tokens, [self.gold.read_to_judge(e) for e in examples])
+        gold, known = self.gold_in(batch.tokens, [self.gold.read_to_judge(e) for e in examples])
         found, wanted = rows_of(spans), set(rows_of(gold))
         judged = np.array([known[start:end].all() for start, end, _ in found], dtype=np.bool_)
         right = [span in wanted for span in found]
@@ -185,6 +190,15 @@ class CascadeSegmenter(CascadePipe):
             np.array(right, dtype=np.bool_)[judged],
             lambda temperature: batch.posteriors(path, spans, temperature)[judged],
         )
+
+    @property
+    def finders(self) -> list["CascadeSegmenter"]:
+        """The components that find the spans of its group: itself, or levels of them."""
+        return [self]
+
+    def as_found(self, doc: Doc, span: LabelledSpan) -> tuple["CascadeSegmenter", Doc]:
+        """The one of `finders` that would find a span, and the Doc as that sees it."""
+        return self, doc
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Segments]) -> None:
         """Write `doc.spans[spans_key]`, and `doc.ents` with `set_ents`.
@@ -224,12 +238,12 @@ class CascadeSegmenter(CascadePipe):
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Tokens as units, their tags, and starts of sequences."""
         tokens = read_examples(self, examples)
-        labels = self.structure.observed(*self._gold_in(tokens, gold))
+        labels = self.structure.observed(*self.gold_in(tokens, gold))
         if self.model.has_ref("tok2vec"):
             tokens = learning_tokens(self, tokens, examples)
         return self.gold_units(tokens, gold), labels, tokens.sequence_starts
 
-    def _gold_in(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> tuple[Spans, Bools1d]:
+    def gold_in(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> tuple[Spans, Bools1d]:
         """Gold spans of a batch that some labelling has, and which tokens `[T]` are annotated.
 
         No chain has a span across a sentence boundary: its tokens are left open, rather than

@@ -125,9 +125,14 @@ class Cfg:
 
 
 def settings_of(kind: Any) -> dict[str, Setting]:
-    """The settings of a class of components, by the names of the arguments."""
-    found = [vars(each).values() for each in reversed(kind.__mro__)]
-    return {each.name: each for values in found for each in values if isinstance(each, Setting)}
+    """The settings of a class of components, by the names of the arguments.
+
+    One that a class has as another attribute is a setting of its bases only.
+    """
+    found: dict[str, Any] = {}
+    for each in reversed(kind.__mro__):
+        found.update(vars(each))
+    return {each.name: each for each in found.values() if isinstance(each, Setting)}
 
 
 def checked(component: Any, values: Mapping[str, object]) -> dict[str, Any]:

@@ -18,18 +18,23 @@ from .spans.gold import (
     GoldSpans,
     gold_flags,
     is_negative,
+    of_level,
     place_of,
     read_gold,
-    refuse_overlap,
 )
 from .spans.placing import ENTITY
 
 
 class Learner(Protocol):
-    """A component that learns from spans; typed: whether it tells their labels apart."""
+    """A component that learns from spans; typed: whether it tells their labels apart.
+
+    gold_level: which of gold spans that are inside others it learns (`spans.nesting.LEVELS`), or
+    all; None where spans that overlap are an error.
+    """
 
     name: str
     typed: bool
+    gold_level: str | None
     gold_key: str | None
     gold_labels: Texts | None
     n_examples: int | None
@@ -42,10 +47,9 @@ class SpanGold:
     pipe: Learner
 
     def read(self, example: Example) -> GoldSpans:
-        """What to learn. Raises `TrainingError` where gold spans overlap."""
-        gold = self.read_to_judge(example)
-        refuse_overlap(gold, example.predicted, self.pipe.gold_key)
-        return gold
+        """What to learn. Raises `TrainingError` where gold spans overlap that must not."""
+        pipe, gold = self.pipe, self.read_to_judge(example)
+        return of_level(gold, pipe.gold_level, example.predicted, pipe.gold_key)
 
     def read_to_judge(self, example: Example) -> GoldSpans:
         """What to compare with: gold spans, which may overlap."""

@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from ..errors import ConfigError, TrainingError
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.decoding import LEAST
-from ..pipeline.recognisers import annotated, recognisers
+from ..pipeline.recognisers import annotated, recognisers, refuse_levels
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE
 from ..pipeline.spans.expected_f1 import Choice, most_expected_f1
@@ -154,10 +154,14 @@ def _check(stages: Stages) -> None:
 
 
 def find_stages(nlp: Language) -> Stages | None:
-    """The components that the entities come from; None where no segmenter finds them."""
+    """The components that the entities come from; None where no segmenter finds them.
+
+    Raises `ConfigError` where they find levels of spans.
+    """
     segmenter, classifier = recognisers(nlp)
     if segmenter is None:
         return None
+    refuse_levels(segmenter, "This chooses among lists of spans that do not overlap")
     chooser = classifier or segmenter
     names = {id(pipe): name for name, pipe in nlp.pipeline}
     return Stages(segmenter, chooser, names[id(segmenter)], names[id(chooser)])

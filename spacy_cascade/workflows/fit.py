@@ -20,6 +20,7 @@ from ..pipeline.calibration import Outcomes, best_temperature
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.included_words import included_words
 from ..pipeline.progress import progress
+from ..pipeline.recognisers import main_score
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.gold import read_gold, read_own_gold
 from ..pipeline.unseen_words import WordCounts, count_words, options_after
@@ -37,8 +38,8 @@ _PATIENCE = 2
 """Updates without a gain on dev after which training stops."""
 _SMALL = 1000
 """With fewer examples every feature is kept."""
-_SCORES = ("ents_f", "segments_f", "tag_acc")
-"""What is maximised: the first of them that the pipeline has."""
+_SCORES = ("segments_f", "tag_acc")
+"""What is maximised where there is no score of entities or of levels of spans."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,8 @@ def _run(
     """The steps of a training that does not see `held`."""
     for _ in _updates(nlp, examples, n):
         scores = nlp.evaluate(held)
-        found = [scores[name] for name in _SCORES if scores.get(name) is not None]
+        names = (main_score(nlp), *_SCORES)
+        found = [scores[name] for name in names if scores.get(name) is not None]
         docs = [example.predicted for example in held]
         words = {name: count_words(pipe, docs) for name, pipe in learners(nlp)}
         yield _Step(found[0] if found else 0.0, dict(outcomes_of(nlp, held)), words)

@@ -21,6 +21,7 @@ from ...features.tokens import Tokens
 from ...types import Bools1d, Ints2d
 from .confidences import scores_of
 from .entities import CONFIDENCE_ATTRIBUTE, INSIDE, entity_bounds
+from .nesting import ALL, LEVELS, nesting
 from .placing import Bounds, BoundsArray, LabelledSpan, as_array
 
 
@@ -65,16 +66,22 @@ def same_tokens(example: Example) -> bool:
     )
 
 
-def as_seen(example: Example, space: FeatureSpace, stand_ins: Mapping[str, GoldOf]) -> Doc:
+def as_seen(
+    example: Example,
+    space: FeatureSpace,
+    stand_ins: Mapping[str, GoldOf],
+    gold_keys: Sequence[str] = (),
+) -> Doc:
     """The predicted Doc, or a copy that also has what the templates of the space look at.
 
     What earlier components would set, tags and span groups, and a predicted Doc has not, is
     taken from the reference. stand_ins: by key, what gives the spans that an earlier component
-    should find, where the reference has no group of that key either.
+    should find, where the reference has no group of that key either, or has the gold spans of the
+    component itself there (gold_keys).
     """
     predicted, reference = example.predicted, example.reference
     wanted = [key for key in space.span_keys if key not in predicted.spans]
-    keys = [key for key in wanted if key in reference.spans]
+    keys = [key for key in wanted if key in reference.spans and key not in gold_keys]
     reads_tags = "tags" in space.reads or "parts_of_speech" in space.reads
     tags_known = reference.has_annotation("TAG") and not predicted.has_annotation("TAG")
     take_tags = reads_tags and tags_known and same_tokens(example)
@@ -154,16 +161,36 @@ def _that_count(gold: GoldSpans, labels: Collection[str] | None) -> GoldSpans:
     return GoldSpans(wanted, gold.observed)
 
 
-def refuse_overlap(gold: GoldSpans, doc: Doc, spans_key: str | None) -> None:
-    """Raise `TrainingError` for gold spans of a predicted Doc that a chain cannot learn."""
-    for left, right in pairwise(gold.spans):
-        if right[0] < left[1]:
-            texts = [f"'{doc[s:e].text}' (tokens {s}-{e})" for s, e, _ in (left, right)]
-            raise TrainingError(
-                f"Gold spans in {place_of(spans_key)} overlap: {' and '.join(texts)} in the Doc "
-                f"that begins '{doc.text[:50]}'. Each token has one label: keep one of them, for "
-                "example with spacy.util.filter_spans."
-            )
+def of_level(gold: GoldSpans, level: str | None, doc: Doc, spans_key: str | None) -> GoldSpans:
+    """The gold spans of a predicted Doc that are of a level (`nesting.LEVELS`), all, or None.
+
+    A level has no spans that overlap (`without_crossing`). Raises `TrainingError` where spans
+    overlap, and no level is wanted.
+    """
+    first = next((p for p in pairwise(gold.spans) if p[1][0] < p[0][1]), None)
+    if level is None and first is not None:
+        texts = [f"'{doc[s:e].text}' (tokens {s}-{e})" for s, e, _ in first]
+        raise TrainingError(
+            f"Gold spans in {place_of(spans_key)} overlap: {' and '.join(texts)} in the Doc that "
+            f"begins '{doc.text[:50]}'. Each token has one label here. Have levels of spans with "
+            "gold_level and cascade_levels (spacy cascade init writes a config), or keep one of "
+            "the spans, for example with spacy.util.filter_spans."
+        )
+    if level is None or level == ALL or first is None:
+        return gold
+    return without_crossing(nesting(gold.spans).take(LEVELS[level]), gold.observed)
+
+
+def without_crossing(spans: Sequence[LabelledSpan], observed: Bools1d) -> GoldSpans:
+    """Ascending spans but for each that crosses the last one kept, whose tokens are left open."""
+    kept: list[LabelledSpan] = []
+    known = observed.copy()
+    for start, end, label in spans:
+        if kept and start < kept[-1][1]:
+            known[kept[-1][1] : end] = False
+        else:
+            kept.append((start, end, label))
+    return GoldSpans(kept, known)
 
 
 def _aligned(example: Example, gold: GoldSpans) -> GoldSpans:

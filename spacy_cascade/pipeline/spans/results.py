@@ -53,7 +53,7 @@ class Decoded:
     ranked: Ranked | None = None
 
 
-def _joined(parts: Sequence[tuple[int, Decoded]]) -> Decoded:
+def joined(parts: Sequence[tuple[int, Decoded]]) -> Decoded:
     """What was found in all parts of a batch, each with its first token."""
     spans = _joined_spans([(begin, part.spans) for begin, part in parts])
     sure = [part.confidences for _, part in parts if part.confidences is not None]
@@ -78,7 +78,7 @@ def _joined_spans(parts: Sequence[tuple[int, Spans]]) -> Spans:
 
 def segments_by_doc(parts: Sequence[tuple[int, Decoded]], tokens: Tokens) -> list[Segments]:
     """What was found in the parts of a batch, each with its first token, for each Doc."""
-    found = parts[0][1] if len(parts) == 1 else _joined(parts)
+    found = parts[0][1] if len(parts) == 1 else joined(parts)
     spans, confidences = found.spans, found.confidences
     cuts = np.searchsorted(spans.start, tokens.doc_starts)
     offsets = np.repeat(tokens.doc_starts[:-1], np.diff(cuts))

@@ -6,7 +6,7 @@ A span of an N-best list is typed once, whatever segmentations have it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
@@ -142,6 +142,13 @@ class TypedSpans:
     confidences: Floats1d | None
     candidates: TypedCandidates | None = None
 
+    def take(self, chosen: Bools1d) -> TypedSpans:
+        """Some of the spans, by a mask."""
+        sure = None if self.confidences is None else self.confidences[chosen]
+        return replace(
+            self, spans=self.spans.take(chosen), types=self.types[chosen], confidences=sure
+        )
+
 
 def typed_spans(
     tables: Sequence[SpanTable],
@@ -188,14 +195,14 @@ def joint_confidences(
 
 def write_typed(
     docs: Sequence[Doc], key: str | None, name: str, found: Sequence[TypedSpans],
-    labels: Sequence[int], thresholds: Floats1d, set_ents: bool,
+    labels: Sequence[int], thresholds: Floats1d, set_ents: bool, are_ranked: bool = True,
 ) -> None:  # fmt: skip
     """Write the types and confidences to `doc.spans[key]`, and with `set_ents` to `doc.ents`.
 
     Other attributes of the group stay. key: None where the spans are those of `doc.ents`; the
     group is called `name` then. labels, thresholds: hash and threshold of each type. Where spans
-    overlap, those with the largest sum of confidences less thresholds become entities, or the
-    longest ones where only their types have confidences.
+    overlap, those with the largest sum of confidences less thresholds become entities; the longest
+    ones where they are not ranked, or where only their types have confidences.
     """
     if not found:
         return
@@ -221,7 +228,7 @@ def write_typed(
             chosen = kept[part]
             entities = table if chosen.all() else table.take(chosen)
             replaced = entities if key is None else None
-            is_ranked = attributes.get(CONFIDENCE_ATTRIBUTE) is not None
+            is_ranked = are_ranked and attributes.get(CONFIDENCE_ATTRIBUTE) is not None
             ranks = gains[part][chosen] if is_ranked else None
             record = only_added(record, write_entities(doc, entities, replaced, ranks))
         own = name if key is None else key

@@ -75,35 +75,46 @@ def explain_spans(
     that no path has, across sentences or of a label that is not known, are left out. By default
     those that the segmenter finds.
     """
-    structure, labels = segmenter.structure, segmenter.labels
-
-    def labelled(found: Spans) -> list[LabelledSpan]:
-        return [(start, end, labels[number]) for start, end, number in rows_of(found)]
-
     if spans is None:
-        spans = labelled(segmenter.predict([doc])[0].spans)
-    typed = segmenter.typed
-    wanted = [(s, e, label if typed else ENTITY) for s, e, label in _labelled(spans)]
-    if not wanted:
-        return []
-    scored = ScoredDoc(segmenter, doc)
-    placed, possible = segmenter.place(scored.tokens, [wanted])
+        found = segmenter.predict([doc])[0].spans
+        spans = [(start, end, segmenter.labels[number]) for start, end, number in rows_of(found)]
     explained = []
-    for i in np.flatnonzero(possible).tolist():
-        length = wanted[i][1] - wanted[i][0]
-        alone = Spans(np.array([0]), np.array([length]), placed.label[i : i + 1])
-        tags = structure.observed(alone, np.ones(length, dtype=np.bool_))
-        # One at a time, for the spans may overlap.
-        ((probability,),) = segmenter.posteriors([doc], [[wanted[i]]])
-        explanation = scored.explain(
-            wanted[i],
-            tags,
-            lambda path: labelled(structure.spans(path, np.array([0, len(path)]))),
-            float(probability),
-        )
-        assert explanation, "a span can be left out, and one in a sentence can be had"
-        explained.append(explanation)
+    scored: dict[tuple[str, int], ScoredDoc] = {}
+    for start, end, label in _labelled(spans):
+        span = (start, end, label if segmenter.typed else ENTITY)
+        finder, seen = segmenter.as_found(doc, span)
+        # Levels see a copy of the Doc; those with as many spans on it are scored once.
+        key = finder.name, len(seen.spans.get(finder.spans_key, ()))
+        if key not in scored:
+            scored[key] = ScoredDoc(finder, seen)
+        explanation = _explain_span(finder, seen, scored[key], span)
+        explained += [] if explanation is None else [explanation]
     return explained
+
+
+def _explain_span(
+    segmenter: CascadeSegmenter, doc: Doc, scored: ScoredDoc, span: LabelledSpan
+) -> Explanation | None:
+    """None for a span that no path has."""
+    structure, labels = segmenter.structure, segmenter.labels
+    placed, possible = segmenter.place(scored.tokens, [[span]])
+    if not possible.all():
+        return None
+    length = span[1] - span[0]
+    alone = Spans(np.array([0]), np.array([length]), placed.label)
+    tags = structure.observed(alone, np.ones(length, dtype=np.bool_))
+    ((probability,),) = segmenter.posteriors([doc], [[span]])
+    explanation = scored.explain(
+        span,
+        tags,
+        lambda path: [
+            (start, end, labels[number])
+            for start, end, number in rows_of(structure.spans(path, np.array([0, len(path)])))
+        ],
+        float(probability),
+    )
+    assert explanation, "a span can be left out, and one in a sentence can be had"
+    return explanation
 
 
 def explain_types(

@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 from ...errors import ConfigError
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.decoding import potentials_of
-from ...pipeline.recognisers import recognisers
+from ...pipeline.recognisers import recognisers, refuse_levels
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.nbest import MOST, Ranked, candidates_by_doc, check_n
 from ...pipeline.spans.placing import LabelledSpan, rows_of
@@ -74,8 +74,8 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
     They are those of the whole Doc where the segmenter was trained on such. doc: as the pipeline
     left it; it is not changed. A short sentence has fewer hypotheses. They are of the 100 best
     segmentations; one of another segmentation is no more probable than the last of these is. A
-    reranker's choice is not looked at. Raises `ConfigError` where no segmenter
-    finds the entities, and where n is not from 1 to 100.
+    reranker's choice is not looked at. Raises `ConfigError` where no segmenter finds the entities,
+    or levels of them are found, and where n is not from 1 to 100.
     """
     check_n(n, "joint_hypotheses")
     segmenter, classifier = recognisers(nlp)
@@ -84,6 +84,7 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
             "Hypotheses need a cascade_segmenter that finds the entities; the pipeline has "
             f"{nlp.pipe_names}. Add one, or set its set_ents = true if it has no classifier."
         )
+    refuse_levels(segmenter, "A hypothesis has no spans that overlap")
     tokens, potentials = potentials_of(segmenter, [doc])
     if not len(potentials.scores):
         return []

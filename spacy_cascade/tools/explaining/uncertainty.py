@@ -126,11 +126,10 @@ def likely_entities(stages: Stages, docs: Sequence[Doc]) -> LikelyEntities:
     the end of a sentence, as one can where a sequence is a whole Doc.
     """
     segmenter, classifier = stages
-    batch, temperature = segmenter.scored(docs), segmenter.temperature
-    none = np.zeros(0, dtype=np.int64)
-    spans, of_span = Spans(none, none, none.astype(np.int32)), np.zeros(0)
-    if len(batch):
-        spans, of_span = batch.likely_spans(np.zeros(len(segmenter.labels)), temperature)
+    finders = segmenter.finders
+    batches = [finder.scored(docs) for finder in finders]
+    batch, temperature = batches[0], finders[0].temperature
+    spans, of_span = _joined(list(map(_likely, batches, finders)))
     starts = read_tokens(docs, ()).sequence_starts
     within = _numbers(starts, spans.start) == _numbers(starts, spans.end - 1)
     spans, of_span = spans.take(within), of_span[within]
@@ -145,6 +144,19 @@ def likely_entities(stages: Stages, docs: Sequence[Doc]) -> LikelyEntities:
     types = _types(segmenter, classifier, docs, batch, bounds)
     found = np.minimum(1.0, of_bounds)[:, None] * types
     return LikelyEntities(bounds, found, classifier.labels, batch, temperature, starts)
+
+
+def _likely(batch: ScoredBatch, finder: CascadeSegmenter) -> tuple[Spans, Floats1d]:
+    if len(batch):
+        return batch.likely_spans(np.zeros(len(finder.labels)), finder.temperature)
+    none = np.zeros(0, dtype=np.int64)
+    return Spans(none, none, none.astype(np.int32)), np.zeros(0)
+
+
+def _joined(parts: Sequence[tuple[Spans, Floats1d]]) -> tuple[Spans, Floats1d]:
+    spans, probabilities = zip(*parts, strict=True)
+    start, end, label = (np.concatenate(columns) for columns in zip(*spans, strict=True))
+    return Spans(start, end, label), np.concatenate(probabilities)
 
 
 def _types(

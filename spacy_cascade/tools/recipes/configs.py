@@ -49,6 +49,7 @@ class Choices:
     small: whether the corpus has a few hundred sentences. labels: the types; those of the corpus
     where there are none. train, dev: corpora. words: tables of words by name. no_words: leave out
     those that the package has of the language. network: whether a network scores words, too.
+    nested: key of the group of nested gold spans to learn; None for entities, which do not overlap.
     """
 
     lang: str = "en"
@@ -63,6 +64,7 @@ class Choices:
     words: Mapping[str, Json] = field(default_factory=dict)
     no_words: bool = False
     network: bool = False
+    nested: str | None = None
 
     @property
     def tables(self) -> dict[str, Json]:
@@ -88,6 +90,8 @@ _TAG_TEMPLATES = [
     "tag & brief_class",
 ]  # fmt: skip
 
+_LEVELS = "cascade_levels"
+"""They look at the spans below; tables of words and networks add nothing that these do not know."""
 NETWORK = "spacy_cascade.WordWindow.v1"
 """The registered name of a network of words."""
 _MEMB = {"trainer": {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 12}}
@@ -173,6 +177,15 @@ _SCORES = {
     "segments_r": None,
 }
 """What counts; the others are shown, but for those that are None."""
+_SCORES_OF_NESTED = {
+    "ents_f": 0.0,
+    "spans_cascade_f": 1.0,
+    "spans_cascade_p": 0.0,
+    "spans_cascade_r": 0.0,
+    "spans_cascade_per_type": None,
+    "spans_cascade_per_level": None,
+}
+"""All levels count; `doc.ents` has the outermost spans."""
 _NO_SCORES_OF_SENTENCES = dict.fromkeys(("sents_f", "sents_p", "sents_r"))
 
 
@@ -189,10 +202,11 @@ def make_config(choices: Choices) -> Config:
         )
     partial = Config(_partial_config(choices), is_interpolated=False)
     config: Config = load_model_from_config(partial, auto_fill=True).config
-    learning = [config["components"][name] for name in _COMPONENTS[choices.recipe]]
+    learning = [config["components"][name] for name in _components(choices)]
+    of_words = [component for component in learning if component["factory"] != _LEVELS]
     if choices.tags:
         learning[0]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
-    for component in learning:
+    for component in of_words:
         if choices.tables:
             component["model"]["templates"]["words"] = choices.tables
         if choices.network and "network" in component["model"]:
@@ -204,6 +218,24 @@ def make_config(choices: Choices) -> Config:
         for component in learning:
             component["gold_labels"] = sorted(set(choices.labels))
     return config
+
+
+def _components(choices: Choices) -> Mapping[str, Section]:
+    """The sections of the components that learn, without their factories."""
+    of_recipe = _COMPONENTS[choices.recipe]
+    if choices.nested is None:
+        return of_recipe
+    if choices.recipe is not Recipe.memb:
+        raise ConfigError(
+            f"Levels of nested spans are found by the recipe memb, not by {choices.recipe.value}. "
+            "Leave the recipe out, or learn the entities of doc.ents alone."
+        )
+    gold = {"gold_key": choices.nested}
+    return {
+        "cascade_segmenter": {**_MEMB, **gold, "gold_level": "innermost"},
+        _LEVELS: {**_MEMB, **gold},
+        "cascade_classifier": {**_MEMB, **gold, "prefer": "outermost"},
+    }
 
 
 def check_language(code: str) -> None:
@@ -226,7 +258,7 @@ def with_filled(config: Config, settings: Mapping[str, Json]) -> Config:
 def _partial_config(choices: Choices) -> Section:
     """What differs from the defaults of spaCy and of the components."""
     before: Mapping[str, Section] = {_SENTENCIZER: {}} if choices.sentences else {}
-    of_recipe = {**before, **_COMPONENTS[choices.recipe]}
+    of_recipe = {**before, **_components(choices)}
     components = {name: {"factory": name, **settings} for name, settings in of_recipe.items()}
     wanted = {SENTENCES: choices.sentences, TAGS: choices.tags}
     inputs = [name for name, is_wanted in wanted.items() if is_wanted]
@@ -247,7 +279,11 @@ def _partial_config(choices: Choices) -> Section:
             "dropout": 0.0,
             "annotating_components": list(before),
             "before_to_disk": {"@callbacks": "spacy_cascade.calibrate.v1", "path": "${paths.dev}"},
-            "score_weights": {**_SCORES, **(_NO_SCORES_OF_SENTENCES if before else {})},
+            "score_weights": {
+                **_SCORES,
+                **(_NO_SCORES_OF_SENTENCES if before else {}),
+                **(_SCORES_OF_NESTED if choices.nested else {}),
+            },
             **_TRAINING[choices.recipe],
         },
     }

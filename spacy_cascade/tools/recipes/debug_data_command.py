@@ -54,6 +54,7 @@ def debug_data_command(context: typer.Context, config: Config) -> None:
     from ..reports.corpus import measure_size
     from ..tokenizers.lost_spans import count_lost
     from .describing import lost_text
+    from .nested_spans import measure_nested, nested_text
 
     nlp, train, dev = _read(config, read_overrides(context.args))
     train_docs, dev_docs = ([example.reference for example in part] for part in (train, dev))
@@ -62,6 +63,8 @@ def debug_data_command(context: typer.Context, config: Config) -> None:
     _print_labels(sizes[0].labels, sizes[1].labels, _labels_of(nlp))
     _print_oddities(train_docs)
     print_contradictions(chain(pieces_of(train_docs, "train"), pieces_of(dev_docs, "dev")))
+    if nested := measure_nested(train_docs):
+        print_info(nested_text(nested))
     if lost := count_lost(train_docs):
         print_warning(lost_text(lost))
     _print_tokenizers(nlp, train)
@@ -74,6 +77,7 @@ def _read(config: Path, overrides: dict[str, Any]) -> tuple[Language, list[Examp
     """The initialized pipeline and both corpora, as training reads them."""
     from ...workflows.folds import refused
     from ...workflows.jackknife import read_config
+    from .nested_spans import take_entities
 
     read = read_config(config, overrides)
     try:
@@ -86,6 +90,8 @@ def _read(config: Path, overrides: dict[str, Any]) -> tuple[Language, list[Examp
         raise
     except ValueError as error:
         raise refused(str(config), error) from error
+    for part in (train, dev):
+        take_entities(example.reference for example in part)
     if not any(example.reference.ents for example in train):
         raise ConfigError("The training corpus has no entities in doc.ents. Check --paths.train.")
     return nlp, train, dev

@@ -14,7 +14,10 @@ from .configs import Recipe
 from .profile import Profile
 from .settings import get_setting, names_like
 
-SECTIONS = {"lang": "nlp", "model": "components", "words": "components", "sentences": "corpora"}
+SECTIONS = {
+    "lang": "nlp", "model": "components", "nested": "components", "words": "components",
+    "sentences": "corpora",
+}  # fmt: skip
 """Where a comment stands on what is decided before there is a config."""
 
 

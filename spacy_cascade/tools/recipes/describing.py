@@ -11,6 +11,7 @@ from thinc.api import Config
 from ..tokenizers.languages import how_to_install
 from ..tokenizers.lost_spans import CUTS
 from . import Choices, comment, config_text
+from .nested_spans import nested_text
 from .profile import Held, Profile
 from .suggesting import Suggestion
 
@@ -86,6 +87,8 @@ def describe(profile: Profile) -> list[str]:
     found = [_size(profile), _entities(profile), _tokens(profile)]
     if profile.language.to_install:
         found.append(how_to_install(profile.language.to_install))
+    if profile.nested:
+        found.append(nested_text(profile.nested))
     if profile.lost:
         found.append(lost_text(profile.lost))
     found += profile.contradictions

@@ -23,6 +23,7 @@ from ..formats.contradictions import find_contradictions, pieces_of
 from ..tokenizers.choosing import TokenizerMeasure
 from ..tokenizers.languages import Language, guess_language
 from ..tokenizers.lost_spans import count_lost
+from .nested_spans import NestedSpans, measure_nested
 
 _BEGIN, _INSIDE, _MISSING = 3, 1, 0
 """spaCy's numbers for `token.ent_iob`."""
@@ -161,7 +162,8 @@ class Profile:
     where no spacing is known. covered: of each table of words the share of the words of the corpus
     that it knows. explained: of 1,000 words, abbreviations whose long form stands beside them.
     lost: spans of the annotation that are no entities of the corpus, by the reason. contradictions:
-    sentences on annotation of both corpora that contradicts itself.
+    sentences on annotation of both corpora that contradicts itself. nested: spans inside others;
+    None where there are none.
     """
 
     documents: int
@@ -190,6 +192,12 @@ class Profile:
     explained: float = 0.0
     lost: Counter[str] = field(default_factory=Counter)
     contradictions: Sequence[str] = field(default=())
+    nested: NestedSpans | None = None
+
+    @property
+    def share_inside(self) -> float:
+        """Share of the spans of the most nested group that are inside another one."""
+        return 0.0 if self.nested is None else self.nested.share_inside
 
     @property
     def types(self) -> int:
@@ -242,6 +250,7 @@ def measure_profile(train: Sequence[Doc], dev: Sequence[Doc] | None = None) -> P
         contradictions=find_contradictions(
             chain(pieces_of(train, "train"), pieces_of(dev or [], "dev"))
         ),
+        nested=measure_nested(train),
     )
 
 

@@ -38,6 +38,8 @@ A rule chooses one value for all components, or a table such as
 
 MANY_WORDS = 300_000
 FEW_DOCUMENTS = 20
+MANY_INSIDE = 0.02
+"""Share of spans inside another one."""
 MANY_EXPLAINED = 2.0
 """Explained abbreviations of 1,000 words. Abstracts of biomedicine have four to seven, and gain;
 news, web and contracts have less than one, and lose away from home."""
@@ -48,6 +50,7 @@ LONG = 1.5
 _SIGMAS = {"cascade_segmenter": 0.2667, "cascade_classifier": 0.6325}
 """Found by search on a corpus of 445,000 words."""
 _SEGMENTER, _CLASSIFIER = _SIGMAS
+_LEVELS = "cascade_levels"
 
 
 def widened(profile: Profile) -> dict[str, Json]:
@@ -57,7 +60,13 @@ def widened(profile: Profile) -> dict[str, Json]:
     benchmarks/results/init.md has the measurements.
     """
     factor = max(1.0, USUAL_WORDS / max(1, profile.words)) ** (1 / 8)
-    return {name: float(f"{factor * sigma:.4g}") for name, sigma in _SIGMAS.items()}
+    known = {**_SIGMAS, _LEVELS: _SIGMAS[_SEGMENTER]} if is_nested(profile) else _SIGMAS
+    return {name: float(f"{factor * sigma:.4g}") for name, sigma in known.items()}
+
+
+def is_nested(profile: Profile) -> bool:
+    """Whether a flat model would lose many spans."""
+    return profile.share_inside > MANY_INSIDE
 
 
 RULES = [
@@ -65,6 +74,15 @@ RULES = [
     Rule("lang", choose=lambda p: p.language.code, because="{p.language.reason}"),
     # The model.
     Rule("model", choose="memb", because="the most accurate one on most corpora"),
+    # Spans inside others.
+    Rule(
+        "nested",
+        where=is_nested,
+        choose=lambda p: p.nested and p.nested.key,
+        because="{p.share_inside:.1%} of the spans in doc.spans['{value}'] are inside another one; "
+        "the segmenter finds the innermost ones, and cascade_levels those around them",
+        models=("memb",),
+    ),
     # The tokenizer: by measurement. Where the spacing of a corpus is unknown, training takes the
     # words as they are there, and the tokenizer matters in use alone.
     Rule(
@@ -163,7 +181,7 @@ RULES = [
     # Which entities are written.
     Rule(
         "decoding",
-        where=lambda p: p.dev is not None,
+        where=lambda p: p.dev is not None and not is_nested(p),
         choose="expected_f1",
         because="the spans of the greatest expected F1 are about as good or better on all corpora "
         "measured than the most probable segmentation (best)",
@@ -214,13 +232,13 @@ def _one_phase(section: Any) -> Json:
 VARIANTS = [
     Variant(
         "a network of words",
-        change={"components.*.model.network": {"@misc": NETWORK}},
+        change={f"components.{name}.model.network": {"@misc": NETWORK} for name in _SIGMAS},
         because="words that the corpus lacks are known by what is like them",
         models=("memb", "crf"),
     ),
     Variant(
         "spans and types in one phase",
-        where=lambda p: p.words < 60_000 and p.types <= 5,
+        where=lambda p: p.words < 60_000 and p.types <= 5 and not is_nested(p),
         change={"nlp.pipeline": without_classifier, f"components.{_SEGMENTER}": _one_phase},
         because="a chain decides on both at once, where few entities teach a classifier",
         models=("memb", "semi", "memm"),

@@ -20,6 +20,7 @@ from ...types import Json
 from ..tokenizers.choosing import best_tokenizer
 from .configs import TOKENIZERS, Choices, Recipe, check_language, make_config, with_filled
 from .deciding import Decision, Rules, comments_on, decide, settings_of
+from .nested_spans import take_entities
 from .profile import Profile, measure_profile, shares_covered
 from .rules import BY_CORPUS
 
@@ -54,6 +55,8 @@ def look_at(
     """
     vocab = Vocab()
     docs = [None if path is None else read_docs(path, vocab) for path in (train, dev)]
+    for part in docs:
+        take_entities(part or [])
     profile = measure_profile(docs[0] or [], docs[1])
     for path, held in ((train, profile), (dev, profile.dev)):
         if held is not None and not held.entities:
@@ -89,6 +92,7 @@ def suggest(profile: Profile, given: Mapping[str, Any], rules: Rules = BY_CORPUS
         recipe=Recipe(chosen.get("model", Choices.recipe)),
         sentences=bool(chosen.get("sentences", Choices.sentences)),
         small=False,
+        nested=chosen.get("nested"),
     )
     if choices.tables:
         reason = "as the command line says" if choices.words else _WORDS

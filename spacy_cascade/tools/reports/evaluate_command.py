@@ -20,7 +20,8 @@ from ...cli.output import (
 from ...errors import CorpusError
 from ...pipeline.readers import INPUTS, examples_for, make_corpus
 
-_PER_TYPE = "_per_type"
+_PARTS = {"type": "label", "level": "level (0: outermost)"}
+"""What scores are for each of, by the ends of their names."""
 _ENTITIES = "entities.html"
 """Name of the page, the same as that of `spacy evaluate` for spaCy's own `ner`."""
 
@@ -76,7 +77,8 @@ def evaluate_command(
     if html is not None:
         from .page import make_page
 
-        page = make_page(nlp, scorer.examples, **paths, n_mistakes=mistakes)
+        levels = next((v for name, v in scores.items() if name.endswith("_per_level")), None)
+        page = make_page(nlp, scorer.examples, **paths, n_mistakes=mistakes, levels=levels)
         write_file(html, page, "Report")
     if displacy_path is not None:
         from .entities import make_entities_page
@@ -104,11 +106,11 @@ def _print_scores(scores: Mapping[str, Any]) -> None:
     if isinstance(speed, float):
         rows.append(("words per second", f"{speed:,.0f}"))
     print_table(rows, ("score", "value"), "lr")
-    for name, by_label in sorted(scores.items()):
-        if name.endswith(_PER_TYPE) and by_label:
-            rows_of_labels = [
-                (label, *(percent(found[key]) for key in ("p", "r", "f")))
-                for label, found in sorted(by_label.items())
+    for name, parts in sorted(scores.items()):
+        of, _, kind = name.rpartition("_per_")
+        if kind in _PARTS and parts:
+            rows_of_parts = [
+                (part, *(percent(found[key]) for key in ("p", "r", "f")))
+                for part, found in sorted(parts.items())
             ]
-            header = (f"{name.removesuffix(_PER_TYPE)} by label", "P", "R", "F1")
-            print_table(rows_of_labels, header, "lrrr")
+            print_table(rows_of_parts, (f"{of} by {_PARTS[kind]}", "P", "R", "F1"), "lrrr")

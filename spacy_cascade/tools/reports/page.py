@@ -52,12 +52,14 @@ def make_page(
     model: str,
     data: str,
     n_mistakes: int = N_MISTAKES,
+    levels: Mapping[str, Mapping[str, float]] | None = None,
 ) -> str:
     """The HTML of the report.
 
     examples: their predicted Docs as the pipeline left them, their references with gold
     entities. model, data: paths of the pipeline and the data. n_mistakes: how many sentences, or
     pieces of Docs without sentences, and how many texts with mistakes the report shows at once.
+    levels: scores of nested spans by their level (`pipeline.scorers.score_types`).
     """
     numbers = [number for number, example in enumerate(examples) if is_annotated(example)]
     docs = [examples[number].reference for number in numbers]
@@ -81,6 +83,7 @@ def make_page(
         n_unannotated=len(examples) - len(docs),
         n_tokens=sum(map(len, docs)),
         scores=scores,
+        levels=levels or {},
         colours=colours,
         confusion=count_confusion(comparisons),
         kinds=count_kinds(comparisons),

@@ -1,0 +1,1 @@
+"""Nested entities: spans around those that a segmenter has found, level by level."""

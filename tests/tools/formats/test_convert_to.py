@@ -133,7 +133,7 @@ def test_bad_input_is_one_line(model: Path, tmp_path: Path) -> None:
         ((source, output, "--to", "prodigy"), "has words, but no text"),
         ((source, output, "--to", "excel"), "no format 'excel'. Choose one of: bioc-json"),
         ((FILES / "doccano.jsonl", output, "--to", "conllu"), "has no tokens that fit it"),
-        ((FILES / "doccano.jsonl", output, "--to", "columns"), "can only be read"),
+        ((FILES / "doccano.jsonl", output, "--to", "columns"), "has no tokens that fit it"),
         ((FILES / "doccano.jsonl", source, "--to", "prodigy"), "already exists. Replace it with"),
         ((tmp_path / "no.jsonl", output, "--to", "prodigy"), "does not exist"),
     ):

@@ -283,6 +283,8 @@ class _Reader:
         def note(error: TagError) -> None:
             number = error.sentence % n
             lines = blocks[number].lines
+            if lines[0] in self.bad:  # one error of a sentence is enough
+                return
             self.bad.add(lines[0])
             header = ". If the line is a header, delete it" if number == error.word == 0 else ""
             self.leave_out(lines[error.word], error.problem, error.advice + header)

@@ -1,7 +1,7 @@
 """Turns sentences of column files into spaCy `Doc`s and `.spacy` files."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -16,6 +16,7 @@ from tqdm import tqdm
 from ...errors import CorpusError
 from ...files import replace_file
 from .columns import Document, Sentence
+from .placing import set_entities
 from .spacing import Spacer, Spacing, Style, find_style, is_heading
 from .tags import LabelledSpan, Scheme
 
@@ -174,7 +175,8 @@ def _to_doc(lines: Sequence[_Line], vocab: Vocab, spans_key: str | None, chunks_
     placed = list(zip(accumulate(map(len, lines), initial=0), lines, strict=False))
     spans = [_span(doc, at, span) for at, line in placed for span in line.sentence.spans]
     open_words = {at + i for at, line in placed for i in line.missing}
-    set_longest(doc, spans, open_words)
+    open_words.update(i for span in spans for i in range(span.start, span.end))
+    set_entities(doc, filter_spans(spans), open_words)
     if spans_key is not None:
         doc.spans[spans_key] = spans
     if any(line.sentence.chunks is not None for line in lines):
@@ -187,21 +189,6 @@ def _to_doc(lines: Sequence[_Line], vocab: Vocab, spans_key: str | None, chunks_
             _span(doc, at, span) for at, line in placed for span in line.sentence.chunks or ()
         ]
     return doc
-
-
-def set_longest(doc: Doc, spans: Sequence[Span], open_words: Set[int]) -> list[Span]:
-    """Make the longest of spans that overlap entities, the first of the same length; the others.
-
-    open_words: tokens that are not annotated unless an entity has them. So are those of the others.
-    A Doc without any annotated token gets none.
-    """
-    entities = filter_spans(spans)
-    taken, kept = {i for span in entities for i in range(span.start, span.end)}, set(entities)
-    others = [span for span in spans if span not in kept]
-    missing = {*open_words, *(i for span in others for i in range(span.start, span.end))} - taken
-    if len(missing) < len(doc):
-        doc.set_ents(entities, missing=[doc[i : i + 1] for i in sorted(missing)])
-    return others
 
 
 def _span(doc: Doc, offset: int, span: LabelledSpan) -> Span:

@@ -191,6 +191,23 @@ def test_columns_are_as_many_as_the_deepest_nesting(tmp_path: Path) -> None:
     )
 
 
+def test_brackets_of_conll_u_are_nested(tmp_path: Path) -> None:
+    docs = [*parted_docs(), *nested_docs()[:1]]
+    export(docs, tmp_path, "conllu", "--spans-key", "sc")
+    rows = [
+        line.split("\t") for line in (tmp_path / "out").read_text().splitlines() if "\t" in line
+    ]
+    parted, nested = rows[:12], rows[12:]
+    assert [row[-1].removeprefix("Entity=") for row in parted[:7]] == [
+        "(e1-event(e2[1/2]-site)", "_", "(e3[1/3]-site)(e4-site", "e4)(e2[2/2]-site)", "_",
+        "(e3[2/3]-site)", "e1)(e3[3/3]-site)(e5[1/2]-event)",
+    ]  # fmt: skip
+    assert [row[-1].removeprefix("Entity=") for row in nested[1:11]] == [
+        "(e1-ORG(e2-ORG", "_", "(e3-LOC", "e3)e2)(e4-LOC)", "e1)", "_", "(e5-PER(e6-ORG",
+        "e6)e5)(e7-PER", "_", "e7)(e8-LOC)(e9-ORG)",
+    ]  # fmt: skip
+
+
 def test_brackets_of_conll_u_hold_any_label(tmp_path: Path) -> None:
     doc = blank().make_doc("a b c")
     labels = ["T-cell", "(a)", "a|b c", "\\h", "B-X", "e1"]

@@ -208,24 +208,24 @@ def to_format(reading: Reading, options: FormatOptions, output: Path, export: Ex
     reading.check(sum(text.bad_spans for text in texts))
     if not texts:
         raise ConfigError(f"{reading.path} has no texts. Check the path.")
-    _print_parts(writer, texts, export.discontinuous)
+    n_discontinuous = sum(number_of(text.mentions) for text in texts)
     writable_of = partial(writable, choice=export.discontinuous, keeps_parts=writer.keeps_parts)
     texts = [replace(text, mentions=tuple(writable_of(text))) for text in texts]
     writer.write(texts, output)
     print_left_out(left_out)
+    print_discontinuous(n_discontinuous, _as_written(writer, export.discontinuous))
     print_exported(writer, texts, output)
 
 
-def _print_parts(writer: AnyFormat, texts: Iterable[AnnotatedText], choice: Discontinuous) -> None:
-    """Say how discontinuous spans are written."""
-    what = {
+def _as_written(writer: AnyFormat, choice: Discontinuous) -> str:
+    """How discontinuous spans are written."""
+    if writer.keeps_parts and choice is not Discontinuous.COVERING:
+        return "each as one annotation of several parts"
+    return {
         Discontinuous.DROP: f"left out, as {writer.name} has none. See --discontinuous",
         Discontinuous.COVERING: AS_ONE,
         Discontinuous.PARTS: f"each part as a span, as {writer.name} has no discontinuous ones",
     }[choice]
-    if writer.keeps_parts and choice is not Discontinuous.COVERING:
-        what = "each as one annotation of several parts"
-    print_discontinuous(sum(number_of(text.mentions) for text in texts), what)
 
 
 def _annotated(
@@ -260,13 +260,12 @@ def _with_plain_spans(
 ) -> AnnotatedText:
     """The text without spans that cannot be written; these are counted."""
     kept = []
-    possible = (None,) if choice is Discontinuous.DROP else (None, Misfit.PARTS)
     for mention in text.mentions:
         misfit, _ = misfit_of(text.text, mention)
-        if misfit in possible:
+        are_parts = misfit is Misfit.PARTS and choice is not Discontinuous.DROP
+        if misfit is None or are_parts:
             kept.append(mention)
         else:
-            assert misfit is not None
             left_out[f"spans {misfit.value}"] += 1
     return replace(text, mentions=tuple(kept))
 

@@ -12,6 +12,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
+from ...features.strings import is_valid
 from ...pipeline.spans.confidences import scores_of
 from ...pipeline.spans.parts import annotations_of, part_id
 from .discontinuous import Discontinuous, covering
@@ -121,8 +122,9 @@ def _spans_of(doc: Doc, pairs: Sequence[Pair], mention: Mention, names: set[str]
     """
     own = ""
     if len(pairs) > 1:
-        numbered = (f"{mention.name}-{n}".lstrip("-") for n in count(len(names) + 1))
-        possible = chain(filter(None, [mention.name]), numbered)
+        given = mention.name if is_valid(mention.name) else ""
+        numbered = (f"{given}-{n}".lstrip("-") for n in count(len(names) + 1))
+        possible = chain([given] if given else [], numbered)
         name = next(name for name in possible if name not in names)
         own = part_id(name)
         names.add(name)

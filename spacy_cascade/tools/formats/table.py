@@ -264,7 +264,7 @@ def levels_as_told(found: Sequence[TagColumn], levels: Sequence[TagColumn]) -> s
         for one in levels[1:]
     ]
     texts += [
-        f"{_other_as_told(one)}, but few of its spans nest with those: --tag-column "
+        f"{_other_as_told(one)}, but not like a level of nesting: --tag-column "
         f"{_listed([*levels, one])} reads it, too" for one in found if one not in levels
     ]  # fmt: skip
     return "; ".join(texts)

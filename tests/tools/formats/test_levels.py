@@ -112,7 +112,7 @@ def test_other_tags_are_no_level_and_that_is_told(what: str, tmp_path: Path) -> 
     if what in ("chunks", "chunks, some with odd names"):
         assert told == ""
     else:
-        assert "but few of its spans nest with those: --tag-column 1,2 reads it, too" in told
+        assert "but not like a level of nesting: --tag-column 1,2 reads it, too" in told
 
 
 def test_a_column_with_something_else_is_no_level(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_parts_are_in_the_group_alone_with_a_common_id() -> None:
 def test_names_of_parts_are_unique_in_their_doc() -> None:
     bounds = [((0, 3), (4, 8)), ((0, 3), (9, 16)), ((4, 8), (17, 18)), ((4, 8), (17, 24))]
     spans = [Mention(parts, "X", name=name) for parts, name in zip(bounds, "aa", strict=False)]
-    spans += [Mention(parts, "X") for parts in bounds[2:]]
+    spans += [Mention(bounds[2], "X"), Mention(bounds[3], "X", name="\ud800")]
     found = placed(*spans, discontinuous=Discontinuous.PARTS)
     assert [of for _, of in group(found)[::2]] == [
         "part-of:a", "part-of:a-2", "part-of:3", "part-of:4",

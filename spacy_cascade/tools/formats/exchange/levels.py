@@ -39,10 +39,16 @@ class Words(NamedTuple):
         """The IOB2 tags of the words, outermost spans first: at least one level.
 
         There are as many levels as spans over one word. A span stands on the first level that has
-        place for it.
+        place for it. Raises `CorpusError` for a span of several parts.
         """
         found = [[OUTSIDE] * len(self.pairs)]
-        for ((start, end),), label, _ in self.spans:
+        for parts, label, _ in self.spans:
+            if len(parts) > 1:
+                raise CorpusError(
+                    f"A span [{label}] has several parts, which no tags express. Choose another "
+                    "format, or write them by --discontinuous covering."
+                )
+            ((start, end),) = parts
             level = next((one for one in found if set(one[start:end]) == {OUTSIDE}), None)
             if level is None:
                 level = [OUTSIDE] * len(self.pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ from spacy.tokens import Doc, DocBin, Span
 from commands import run_command as run
 from format_files import docs_in
 from helpers import blank
+from spacy_cascade.errors import CorpusError
 from spacy_cascade.pipeline.spans.parts import annotations_of, part_id
+from spacy_cascade.tools.formats.exchange.registry import format_named
+from spacy_cascade.tools.formats.placing import text_of
 
 KEEPS_PARTS = ("bioc-json", "bioc-xml", "brat", "conllu")
 NESTED = ("columns", "doccano", "label-studio", "prodigy", "pubtator", *KEEPS_PARTS)
@@ -139,6 +143,15 @@ def test_token_lists_refuse_spans_that_overlap(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
     export(docs[2:], tmp_path, "huggingface", "--spans-key", "sc")
     assert json.loads((tmp_path / "out").read_text())["ner_tags"] == ["O"] * 3
+
+
+@pytest.mark.parametrize("form", ["columns", "huggingface"])
+def test_tags_refuse_parts(form: str, tmp_path: Path) -> None:
+    """The command never gets there, as it asks what a format can hold."""
+    text = text_of(parted_docs()[0], lambda span: None, spans_key="sc")
+    parted = replace(text, mentions=tuple(one for one in text.mentions if one.parts[1:])[:1])
+    with pytest.raises(CorpusError, match="has several parts"):
+        format_named(form).write([parted], tmp_path / "out")
 
 
 def test_confidences_of_the_group_are_written(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ...errors import CorpusError
+from .discontinuous import Discontinuous, number_of
 from .placing import LostSpan, Placed, place
 from .texts import AnnotatedText, LeftOut, Record
 
@@ -24,9 +25,10 @@ class TextSummary:
     """Counts of what became of annotated texts.
 
     entities: by label. left_out: texts or annotations by the reason. lost: spans that are no
-    entities. bad_spans: those that could not be read. trimmed: spans that had white space at their
-    ends. has_span: of each document, whether its file has a span in it. readings: numbers of texts
-    by how their offsets were understood, if not as their format says.
+    entities. discontinuous: spans of several parts. bad_spans: those that could not be read.
+    trimmed: spans that had white space at their ends. has_span: of each document, whether its file
+    has a span in it. readings: numbers of texts by how their offsets were understood, if not as
+    their format says.
     """
 
     documents: int = 0
@@ -35,6 +37,7 @@ class TextSummary:
     entities: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     lost: list[LostSpan] = field(default_factory=list)
+    discontinuous: int = 0
     bad_spans: int = 0
     trimmed: int = 0
     has_span: list[bool] = field(default_factory=list)
@@ -52,6 +55,7 @@ class TextSummary:
         self.missing += sum(token.ent_iob_ == "" for token in placed.doc)
         self.entities.update(span.label_ for span in placed.doc.ents)
         self.lost.extend(placed.lost)
+        self.discontinuous += number_of(text.mentions)
         self.bad_spans += text.bad_spans
         self.trimmed += placed.trimmed
         self.has_span.append(has_span(text))
@@ -84,6 +88,7 @@ def place_texts(
     summary: TextSummary,
     *,
     spans_key: str | None = None,
+    discontinuous: Discontinuous = Discontinuous.DROP,
     skip_empty: bool = False,
 ) -> Iterator[tuple[AnnotatedText, Placed]]:
     """The annotated texts with their Docs: `place` says where the spans go. `summary` counts them.
@@ -94,7 +99,7 @@ def place_texts(
         if skip_empty and not has_span(text):
             summary.left_out[NO_SPAN] += 1
             continue
-        placed = place(text, tokenize, vocab, spans_key=spans_key)
+        placed = place(text, tokenize, vocab, spans_key=spans_key, discontinuous=discontinuous)
         summary.add(text, placed)
         yield text, placed
 

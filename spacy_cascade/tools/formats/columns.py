@@ -6,10 +6,10 @@ columns of one, and a tag among them; else it is a comment.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ...errors import CorpusError
 from .bad_records import OnBad, raised
@@ -25,9 +25,11 @@ from .table import (
     Block,
     Row,
     Table,
-    as_told,
     have_languages,
     is_index,
+    levels_among,
+    levels_as_told,
+    one_as_told,
     tag_columns,
     without_language,
     word_column,
@@ -53,17 +55,20 @@ class ReadOptions:
 
     scheme: of the entity tags; the scheme of the chunk column is always detected. separator:
     "auto" means a tab if any word has one on its line, otherwise one or more spaces. word_column:
-    "auto" means the first one that does not number the words. tag_column: "auto" means the one
-    that looks like tags of entities and has the most of them, else the last; None if no word has
-    an entity tag. pos_column, chunk_column: read if given. n_sents: sentences per document in a
-    file without document marks (0: all of them). on_bad_word: whether a word that spaCy cannot use
-    (see `word_problem`) is an error or is replaced.
+    "auto" means the first one that does not number the words. tag_column: one, or several that are
+    levels of nesting; "auto" means the one that looks like tags of entities and has the most of
+    them, else the last; None if no word has an entity tag. has_levels: whether "auto" also means
+    the columns that look like further levels of nesting (`table.levels_among`). pos_column,
+    chunk_column: read if given. n_sents: sentences per document in a file without document marks
+    (0: all of them). on_bad_word: whether a word that spaCy cannot use (see `word_problem`) is an
+    error or is replaced.
     """
 
     scheme: Scheme = Scheme.AUTO
     separator: Literal["auto", "tab", "space"] = "auto"
     word_column: int | Literal["auto"] = "auto"
-    tag_column: int | Literal["auto"] | None = "auto"
+    tag_column: int | tuple[int, ...] | Literal["auto"] | None = "auto"
+    has_levels: bool = False
     pos_column: int | None = None
     chunk_column: int | None = None
     n_sents: int = 10
@@ -74,6 +79,7 @@ class ReadOptions:
 class Sentence:
     """Words with their annotation; spans and positions count words of this sentence.
 
+    spans: in the order of the text, an outer one before those in it; equal ones as their columns.
     missing: words without annotation, neither in a span nor outside. pos, chunks: None if these
     columns were not read. line: number of the line of the first word, from 1. replaced: place and
     text of each word that U+FFFD has replaced.
@@ -116,6 +122,15 @@ def read_columns(
     return iter(_Reader(Path(path), options or ReadOptions(), encoding, on_bad).documents())
 
 
+class _Columns(NamedTuple):
+    """Positions, from 0, of the columns to read. tags: one for each level of nesting."""
+
+    word: int
+    tags: tuple[int, ...]
+    pos: int | None
+    chunk: int | None
+
+
 class _Reader:
     """Reads one file; holds what its error messages need."""
 
@@ -144,12 +159,12 @@ class _Reader:
         blocks = self.blocks(table, columns)
         tagged = [TaggedSentence((), tuple(range(len(block.rows)))) for block in blocks]
         scheme = None
-        if "tag" in columns:
-            tagged, scheme = self.tagged(blocks, columns["tag"], self.options.scheme)
-            self.note_slip(blocks, columns["tag"], scheme)
+        if columns.tags:
+            tagged, scheme = self.tagged(blocks, columns.tags, self.options.scheme)
+            self.note_slip(blocks, columns.tags, scheme)
         chunked: list[TaggedSentence] | list[None] = [None] * len(blocks)
-        if "chunk" in columns:
-            chunked, _ = self.tagged(blocks, columns["chunk"], Scheme.AUTO)
+        if columns.chunk is not None:
+            chunked, _ = self.tagged(blocks, (columns.chunk,), Scheme.AUTO)
         found = zip(blocks, tagged, chunked, strict=True)
         whole = [one for one in found if one[0].lines[0] not in self.bad]
         blocks = [block for block, *_ in whole]
@@ -163,47 +178,77 @@ class _Reader:
             documents.setdefault(number, []).append(sentence)
         return [Document(tuple(group), scheme) for group in documents.values()]
 
-    def columns(self, table: Table) -> dict[str, int]:
-        """Positions, from 0, of the columns to read."""
-        width, first, sample = table.width, table.sure[0].number, table.sample()
-        names = ("word", "tag", "pos", "chunk")
-        asked = {name: getattr(self.options, f"{name}_column") for name in names}
-        if asked["word"] == "auto":
-            asked["word"] = word_column(sample, width)
-            if asked["word"]:
-                self.warn(f"words are read from column {asked['word']}: those before are numbers")
-        if asked["tag"] == "auto":
-            asked["tag"] = self.tag_column(table, asked["word"])
-        advice = "Columns count from 0, or from the end if negative. See also --separator"
-        columns = {}
-        for name, column in asked.items():
-            if column is not None and not -width <= column < width:
-                problem = f"--{name}-column is {column}, but the line has {width} columns"
+    def columns(self, table: Table) -> _Columns:
+        """Where the columns to read are."""
+        first, sample, options = table.sure[0].number, table.sample(), self.options
+
+        def place(name: str, column: int) -> int:
+            if not -table.width <= column < table.width:
+                problem = f"--{name}-column is {column}, but the line has {table.width} columns"
+                advice = "Columns count from 0, or from the end if negative. See also --separator"
                 raise self.error(first, problem, advice)
-            if column is not None:
-                columns[name] = column % width
-        if columns["word"] == columns.get("tag"):
-            problem = f"words and tags are both in column {columns['word']} of {width}"
-            raise self.error(first, problem, advice)
-        if is_index(sample, columns["word"]):
-            problem = f"column {columns['word']} only numbers the words of each sentence"
-            advice = f"Give the column of the words, as in --word-column {columns['word'] + 1}"
-            raise self.error(first, problem, advice)
-        return columns
+            return column % table.width
 
-    def tag_column(self, table: Table, word: int) -> int:
-        """The best column of tags, and a warning where another one is as likely."""
+        if options.word_column == "auto":
+            word = word_column(sample, table.width)
+            if word:
+                self.warn(f"words are read from column {word}: those before are numbers")
+        else:
+            word = place("word", options.word_column)
+        pos, chunk = (
+            None if column is None else place(name, column)
+            for name, column in (("pos", options.pos_column), ("chunk", options.chunk_column))
+        )
+        asked = options.tag_column
+        if asked == "auto":
+            tags = self.tag_columns(table, [one for one in (word, pos, chunk) if one is not None])
+        else:
+            given = asked if isinstance(asked, tuple) else () if asked is None else (asked,)
+            tags = tuple(place("tag", column) for column in given)
+        self.check_columns(table, _Columns(word, tags, pos, chunk))
+        return _Columns(word, tags, pos, chunk)
+
+    def check_columns(self, table: Table, columns: _Columns) -> None:
+        """Raise `CorpusError` for columns that cannot be what they are taken for."""
+        first, (word, tags, pos, chunk) = table.sure[0].number, columns
+        if word in tags:
+            problem = f"words and tags are both in column {word} of {table.width}"
+            advice = "Columns count from 0, or from the end if negative. See also --separator"
+            raise self.error(first, problem, advice)
+        twice = [column for column in tags if tags.count(column) > 1]
+        if twice:
+            problem = f"--tag-column names column {twice[0]} twice"
+            raise self.error(first, problem, "Name each level of nesting once")
+        other = next((one for one in (pos, chunk) if one in tags), None)
+        if len(tags) > 1 and other is not None:
+            problem = f"column {other} cannot have tags of entities and of something else"
+            raise self.error(first, problem, "Take it out of --tag-column, or of the other option")
+        if is_index(table.sample(), word):
+            problem = f"column {word} only numbers the words of each sentence"
+            advice = f"Give the column of the words, as in --word-column {word + 1}"
+            raise self.error(first, problem, advice)
+
+    def tag_columns(self, table: Table, others: Collection[int]) -> tuple[int, ...]:
+        """The best column of tags, with its levels where they are wanted; and a warning.
+
+        others: columns with something else. The warning says what else is as likely.
+        """
         last = table.width - 1
-        found = tag_columns(table.sample(), word, table.width)
+        found = tag_columns(table.sample(), others, table.width)
         if not found:
-            return last
+            return (last,)
+        if self.options.has_levels:
+            levels = levels_among(found)
+            told = levels_as_told(found, levels)
+        else:
+            levels, told = found[:1], one_as_told(found)
         if len(found) > 1 or found[0].place != last:
-            self.warn(as_told(found))
-        return found[0].place
+            self.warn(told)
+        return tuple(one.place for one in levels)
 
-    def blocks(self, table: Table, columns: dict[str, int]) -> list[Block]:
+    def blocks(self, table: Table, columns: _Columns) -> list[Block]:
         """The sentences, whose words have no prefixes of languages."""
-        word, tag = columns["word"], columns.get("tag")
+        word, tag = columns.word, next(iter(columns.tags), None)
         known = {row.fields[tag].strip(" ") for row in table.sure} if tag is not None else set()
 
         def is_tag(text: str) -> bool:
@@ -230,26 +275,31 @@ class _Reader:
             self.warn(f"{what}: {len(rows):,}, the first is {shown}")
 
     def tagged(
-        self, blocks: list[Block], column: int, scheme: Scheme
+        self, blocks: list[Block], columns: Sequence[int], scheme: Scheme
     ) -> tuple[list[TaggedSentence], Scheme]:
+        """The phrases of each sentence in columns of tags that have one scheme."""
+        n = len(blocks)
+
         def note(error: TagError) -> None:
-            lines = blocks[error.sentence].lines
+            number = error.sentence % n
+            lines = blocks[number].lines
+            if lines[0] in self.bad:  # one error of a sentence is enough
+                return
             self.bad.add(lines[0])
-            is_first = (error.sentence, error.word) == (0, 0)
-            header = ". If the line is a header, delete it" if is_first else ""
+            header = ". If the line is a header, delete it" if number == error.word == 0 else ""
             self.leave_out(lines[error.word], error.problem, error.advice + header)
 
-        tags = [[row[column].strip(" ") for row in block.rows] for block in blocks]
-        return decode_tags(tags, scheme, note)
+        decoded, scheme = decode_tags(_tags_in(blocks, columns), scheme, note)
+        return [_joined(decoded[number::n]) for number in range(n)], scheme
 
-    def note_slip(self, blocks: list[Block], column: int, scheme: Scheme) -> None:
+    def note_slip(self, blocks: list[Block], columns: Sequence[int], scheme: Scheme) -> None:
         """Warn where a file was taken for IOB1 though most of its phrases begin as in IOB2."""
         if self.options.scheme != Scheme.AUTO or scheme != Scheme.IOB1:
             return
-        tags = [[row[column].strip(" ") for row in block.rows] for block in blocks]
-        slips, n_as_iob2 = find_slips(tags)
+        slips, n_as_iob2 = find_slips(_tags_in(blocks, columns))
         if len(slips) < n_as_iob2:
-            line = blocks[slips[0][0]].lines[slips[0][1]]
+            number, word = slips[0]
+            line = blocks[number % len(blocks)].lines[word]
             warnings.warn(
                 f"{self.path}:{line}: a phrase begins with I-, in {self.lines[line - 1]!r} ("
                 f"{len(slips)} in all), but {n_as_iob2} begin with B- as in IOB2. I- is read as "
@@ -260,7 +310,7 @@ class _Reader:
     def sentence(
         self,
         block: Block,
-        columns: dict[str, int],
+        columns: _Columns,
         tags: TaggedSentence,
         chunks: TaggedSentence | None,
     ) -> Sentence:
@@ -275,10 +325,10 @@ class _Reader:
                 yield text
 
         return Sentence(
-            words=tuple(texts(columns["word"], word_problem)),
+            words=tuple(texts(columns.word, word_problem)),
             spans=tags.spans,
             missing=tags.missing,
-            pos=tuple(texts(columns["pos"], encoding_problem)) if "pos" in columns else None,
+            pos=None if columns.pos is None else tuple(texts(columns.pos, encoding_problem)),
             chunks=chunks.spans if chunks else None,
             line=block.lines[0],
             replaced=tuple(replaced),
@@ -301,3 +351,19 @@ class _Reader:
     def error(self, line: int, problem: str, advice: str) -> CorpusError:
         shown = self.lines[line - 1][:_SHOWN_CHARACTERS]
         return CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")
+
+
+def _tags_in(blocks: Sequence[Block], columns: Sequence[int]) -> list[list[str]]:
+    """The tags of all sentences in the first column, then those in the second, and so on."""
+    return [
+        [row[column].strip(" ") for row in block.rows] for column in columns for block in blocks
+    ]
+
+
+def _joined(levels: Sequence[TaggedSentence]) -> TaggedSentence:
+    """The phrases of all levels of a sentence; a word that one of them leaves open is open."""
+    spans = sorted(
+        (span for level in levels for span in level.spans), key=lambda one: (one.start, -one.end)
+    )
+    missing = {word for level in levels for word in level.missing}
+    return TaggedSentence(tuple(spans), tuple(sorted(missing)))

@@ -23,6 +23,7 @@ from ...cli.options import (
 )
 from ...cli.output import reports_errors
 from ...errors import ConfigError, CorpusError
+from .discontinuous import Discontinuous
 from .spacing import Spacing
 from .tags import Scheme, scheme_named
 
@@ -47,6 +48,18 @@ def _scheme(name: str) -> str:
         return scheme_named(name).value
     except CorpusError as error:
         raise typer.BadParameter(str(error)) from error
+
+
+def _columns(text: str | None) -> str | None:
+    """A callback that refuses what is no list of numbers; raises `BadParameter`."""
+    for part in [] if text is None else text.split(","):
+        try:
+            int(part)
+        except ValueError as error:
+            raise typer.BadParameter(
+                f"{part!r} is not a valid integer. Give a number, or several, as in 1,2."
+            ) from error
+    return text
 
 
 def _tag_names(text: str | None) -> str | None:
@@ -94,14 +107,25 @@ def convert_command(
         ),
     ] = None,
     tag_column: Annotated[
-        int | None,
-        option("Column of the entity tags; default: the one with the most of them, else the last"),
+        str | None,
+        option(
+            "Column of the entity tags; default: the one with the most of them, else the last. "
+            "With --spans-key also several levels of nesting, as in 1,2; default: all",
+            callback=_columns,
+        ),
     ] = None,
     no_entities: Annotated[bool, option("No column has entity tags", "--no-entities")] = False,
     pos_column: Annotated[int | None, option("Column to keep as token.tag")] = None,
     chunk_column: Annotated[int | None, option("Column of chunk tags for doc.spans")] = None,
     chunks_key: Annotated[str, option("Key of the chunks", callback=valid_text)] = "chunks",
     spans_key: SpansKey = None,
+    discontinuous: Annotated[
+        Discontinuous,
+        option(
+            "Spans of several parts: drop; covering: one from the first to the last character; "
+            "parts: each part is in the group of --spans-key, with a common id"
+        ),
+    ] = Discontinuous.DROP,
     n_sents: Annotated[
         int, option("Sentences per document if none is marked (0: all)", "--n-sents", "-n", min=0)
     ] = 10,
@@ -157,7 +181,11 @@ def convert_command(
     Records and spans that cannot be read are an error that names the first of them. --skip-bad
     leaves them out and lists each with its line.
 
-    With --spans-key the entities are also kept in this group of doc.spans, with those that overlap.
+    With --spans-key the entities are also kept in this group of doc.spans, with those that overlap;
+    with --to this group is written. In column files several columns of tags are then levels of
+    nesting. --discontinuous says what becomes of spans of several parts, such as "left lung" in
+    "left and right lung".
+
     --lang says how text is split, and where natural spacing has spaces. Words that a file has stay,
     unless --tokenizer is given.
 
@@ -179,20 +207,30 @@ def convert_command(
     spaCy cannot use words that are empty, only whitespace, or not UTF-8. With
     --on-bad-word replace, the command puts U+FFFD in their place and lists them.
 
-    With --to prodigy, doccano, label-studio, brat, bioc-json and others, OUTPUT gets entities with
+    With --to prodigy, doccano, label-studio, brat, columns and others, OUTPUT gets entities with
     their confidences: those of INPUT, such as a .spacy file of annotated documents, or with --model
     those that a pipeline finds in its texts. The names of documents stay. docs/formats.md says
     where each format has the scores. A file that is there already is replaced with --force only.
     """
     from .columns import ReadOptions
-    from .converting import NewDocs, Reading, to_docs, to_format
+    from .converting import Export, NewDocs, Reading, to_docs, to_format
     from .exchange.base import FormatOptions
 
+    tags = None if tag_column is None else tuple(map(int, tag_column.split(",")))
+    if spans_key is None and discontinuous is Discontinuous.PARTS:
+        raise ConfigError(
+            "--discontinuous parts keeps parts in a group of doc.spans. Name it: --spans-key sc."
+        )
+    if spans_key is None and tags is not None and len(tags) > 1:
+        raise ConfigError(
+            f"--tag-column {tag_column} names several levels, whose spans may overlap. Name the "
+            "group of doc.spans for them: --spans-key sc. Or give one column."
+        )
     columns = ReadOptions(
         scheme=Scheme(scheme), separator=separator.value,
         word_column="auto" if word_column is None else word_column,
-        tag_column=None if no_entities else "auto" if tag_column is None else tag_column,
-        pos_column=pos_column,
+        tag_column=None if no_entities else "auto" if tags is None else tags,
+        has_levels=spans_key is not None, pos_column=pos_column,
         chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
     )  # fmt: skip
     names = tuple(name.strip() for name in (tag_names or "").split(",") if name.strip())
@@ -200,9 +238,11 @@ def convert_command(
     options = FormatOptions(columns, names, field, predictions or to != _SPACY, reading.bad.append)
     if to != _SPACY:
         refuse_existing(output, force)
-        to_format(reading, options, output, to, model)
+        to_format(reading, options, output, Export(to, model, spans_key, discontinuous))
     elif model is not None:
         raise ConfigError("--model annotates texts for --to. Add --to and the format to write.")
     else:
-        making = NewDocs(spacing, lang, tokenizer, spans_key, chunks_key, skip_empty, accept_loss)
+        making = NewDocs(
+            spacing, lang, tokenizer, spans_key, chunks_key, discontinuous, skip_empty, accept_loss
+        )
         to_docs(reading, options, output, making)

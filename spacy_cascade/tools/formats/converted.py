@@ -17,6 +17,7 @@ from ..tokenizers.choosing import CANDIDATES, make_tokenizer
 from ..tokenizers.languages import how_to_install, is_usable, language_of_script
 from .annotated import TextSummary
 from .contradictions import Piece, find_contradictions
+from .discontinuous import Discontinuous
 from .docs import ConversionSummary
 from .exchange.base import AnyFormat
 from .exchange.offsets import Span, likely_counting
@@ -30,6 +31,7 @@ _SHOWN = 3
 _AROUND = 15
 """Characters shown on each side of such a span."""
 _BAD = "that cannot be read"
+AS_ONE = "each as one piece, from its first to its last character"
 _SELDOM = 0.01
 """A chance below which it is no chance that documents without a span stand at the end."""
 
@@ -37,6 +39,9 @@ _SELDOM = 0.01
 def print_words(summary: ConversionSummary, wanted: Spacing, output: Path) -> None:
     """What was made of words without spaces."""
     _print_spacing(summary, wanted)
+    if summary.overlapping:
+        spans = counted(summary.overlapping, "span")
+        print_warning(f"No entity for {spans} {Misfit.OVERLAPS.value}; doc.spans has them")
     _print_summary(summary, output)
 
 
@@ -122,6 +127,12 @@ def print_contradictions(pieces: Iterable[Piece]) -> None:
         print_warning(text)
 
 
+def print_discontinuous(n: int, what: str) -> None:
+    """Say what became of discontinuous spans."""
+    if n:
+        print_info(f"{counted(n, 'discontinuous span')}: {what}")
+
+
 def print_bad(bad: Sequence[CorpusError], n_spans: int) -> None:
     """The records and spans that were skipped, each with its line and the reason."""
     for error in bad:
@@ -170,24 +181,35 @@ def print_exported(writer: AnyFormat, texts: Sequence[AnnotatedText], output: Pa
 
 
 def report_lost(
-    summary: TextSummary, nlp: Language, *, spans_key: str | None, accept_loss: bool
+    summary: TextSummary,
+    nlp: Language,
+    *,
+    spans_key: str | None,
+    discontinuous: Discontinuous,
+    accept_loss: bool,
 ) -> None:
-    """Show the spans that are no entities, and what may help.
+    """Show the spans that are no entities, and what may help; say what became of parts.
 
     Raises `CorpusError` where they are more than half of all, unless that is accepted.
     """
-    by_kind: dict[str, list[LostSpan]] = {}
+    by_kind: dict[Misfit, list[LostSpan]] = {}
     for misfit in Misfit:
         lost = [one for one in summary.lost if one.misfit == misfit]
         if lost:
-            by_kind[misfit.value] = lost
+            by_kind[misfit] = lost
             print_warning(f"No entity for {counted(len(lost), 'span')} {misfit.value}:")
             _print_spans(lost)
-    by_kind.pop(Misfit.NEGATIVE.value, None)  # they are no entities by what they say
+    by_kind.pop(Misfit.NEGATIVE, None)  # they are no entities by what they say
     if spans_key is not None:
-        by_kind.pop(Misfit.OVERLAPS.value, None)
-    advice = {kind: _advice(Misfit(kind), lost, nlp) for kind, lost in by_kind.items()}
-    counts = Counter({kind: len(lost) for kind, lost in by_kind.items()})
+        by_kind.pop(Misfit.OVERLAPS, None)
+    if discontinuous is Discontinuous.PARTS:
+        kept = by_kind.pop(Misfit.PARTS, [])
+        what = f"in doc.spans[{spans_key!r}], as parts with a common id"
+        print_discontinuous(len(kept), what)
+    if discontinuous is Discontinuous.COVERING:
+        print_discontinuous(summary.discontinuous, AS_ONE)
+    advice = {kind.value: _advice(kind, lost, nlp) for kind, lost in by_kind.items()}
+    counts = Counter({kind.value: len(lost) for kind, lost in by_kind.items()})
     if summary.bad_spans:
         counts[_BAD] = summary.bad_spans
     if 2 * counts.total() > summary.spans and not accept_loss:
@@ -235,7 +257,11 @@ def _advice(misfit: Misfit, lost: Sequence[LostSpan], nlp: Language) -> str:
     if misfit == Misfit.OVERLAPS:
         return "Spans that overlap can be kept in doc.spans: --spans-key sc."
     if misfit == Misfit.PARTS:
-        return "An entity is one piece of the text: spans of several parts cannot be learnt."
+        return (
+            "An entity is one piece of the text. --discontinuous covering takes spans of several "
+            "parts from the first to the last character; --discontinuous parts --spans-key sc "
+            "keeps the parts."
+        )
     return "The offsets belong to another text than that of the file."
 
 
@@ -262,7 +288,7 @@ def _tokenizer_for(cut: Sequence[LostSpan], nlp: Language) -> str:
     def expressed(tokenize: Callable[[str], Doc]) -> int:
         docs = {key: tokenize(text) for key, text in texts.items()}
         return sum(
-            docs[id(one.text)].char_span(one.mention.start, one.mention.end) is not None
+            all(docs[id(one.text)].char_span(*part) is not None for part in one.mention.parts)
             for one in cut
         )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import spacy
@@ -25,8 +26,10 @@ from .bad_records import check_none
 from .columns import Document
 from .contradictions import Piece
 from .converted import (
+    AS_ONE,
     print_bad,
     print_contradictions,
+    print_discontinuous,
     print_exported,
     print_left_out,
     print_texts,
@@ -34,12 +37,13 @@ from .converted import (
     print_written,
     report_lost,
 )
+from .discontinuous import Discontinuous, number_of, writable
 from .docs import check_suffix, with_progress, write_documents
 from .exchange.base import AnyFormat, FormatOptions, TextFormat, WordFormat
 from .exchange.columns import Columns
 from .exchange.registry import AUTO, find_sources, format_named
 from .exchange.source import Source
-from .placing import LostSpan, misfit_of, text_of
+from .placing import LostSpan, Misfit, misfit_of, text_of
 from .spacing import Spacing
 from .tags import Scheme
 from .texts import AnnotatedText, LeftOut, Record, without_words
@@ -78,8 +82,23 @@ class NewDocs:
     tokenizer: str | None
     spans_key: str | None
     chunks_key: str
+    discontinuous: Discontinuous
     skip_empty: bool
     accept_loss: bool
+
+
+@dataclass(frozen=True)
+class Export:
+    """What is written for another tool, by the options of `convert`.
+
+    to: name of the format. model: annotates the texts first. spans_key: of the group of spans to
+    write, in place of entities.
+    """
+
+    to: str
+    model: Path | None
+    spans_key: str | None
+    discontinuous: Discontinuous
 
 
 def to_docs(reading: Reading, options: FormatOptions, output: Path, making: NewDocs) -> None:
@@ -104,7 +123,7 @@ def _texts_to_docs(
     made = TextSummary()
     placed = place_texts(
         used, nlp.make_doc, nlp.vocab, made, spans_key=making.spans_key,
-        skip_empty=making.skip_empty,
+        discontinuous=making.discontinuous, skip_empty=making.skip_empty,
     )  # fmt: skip
     docs, pieces = DocBin(store_user_data=True), list[Piece]()
     for text, one in with_progress(placed, output.name):
@@ -115,7 +134,10 @@ def _texts_to_docs(
     check_any(made, output)
     print_texts(made)
     print_contradictions(pieces)
-    report_lost(made, nlp, spans_key=making.spans_key, accept_loss=making.accept_loss)
+    report_lost(
+        made, nlp, spans_key=making.spans_key, discontinuous=making.discontinuous,
+        accept_loss=making.accept_loss,
+    )  # fmt: skip
     replace_file(output, docs.to_bytes())
     print_written(made, output)
 
@@ -167,39 +189,57 @@ def _piece_of(text: AnnotatedText) -> Iterator[Piece]:
 
 
 def _noted(lost: LostSpan) -> Lost:
-    """Without white space at its ends where it is one piece."""
-    _, (start, end) = misfit_of(lost.text.text, lost.mention)
-    start, end = (start, end) if start < end else (lost.mention.start, lost.mention.end)
-    return Lost(start, end, lost.mention.label, lost.misfit.value)
+    """Without white space at its ends where tokens may express it."""
+    _, pairs = misfit_of(lost.text.text, lost.mention)
+    parts = pairs or lost.mention.parts
+    return Lost(parts[0][0], parts[-1][1], lost.mention.label, lost.misfit.value)
 
 
-def to_format(
-    reading: Reading, options: FormatOptions, output: Path, to: str, model: Path | None
-) -> None:
-    """Write the entities of texts, or those that a pipeline finds there, in another format."""
-    writer = format_named(to)
+def to_format(reading: Reading, options: FormatOptions, output: Path, export: Export) -> None:
+    """Write the spans of texts, or those that a pipeline finds there, in another format."""
+    writer = format_named(export.to)
     left_out: Counter[str] = Counter()
-    if model is None:
-        texts = list(_annotated(reading, options, left_out))
+    if export.model is None:
+        texts = list(_annotated(reading, options, export, left_out))
     else:
-        nlp = spacy.load(model)
-        unread = _unannotated(reading, options, nlp, left_out)
-        texts = list(with_progress(_predicted(nlp, unread), output.name))
+        nlp = spacy.load(export.model)
+        unread = _unannotated(reading, options, export, nlp, left_out)
+        texts = list(with_progress(_predicted(nlp, unread, export), output.name))
     reading.check(sum(text.bad_spans for text in texts))
     if not texts:
         raise ConfigError(f"{reading.path} has no texts. Check the path.")
+    n_discontinuous = sum(number_of(text.mentions) for text in texts)
+    writable_of = partial(writable, choice=export.discontinuous, keeps_parts=writer.keeps_parts)
+    texts = [replace(text, mentions=tuple(writable_of(text))) for text in texts]
     writer.write(texts, output)
     print_left_out(left_out)
+    print_discontinuous(n_discontinuous, _as_written(writer, export.discontinuous))
     print_exported(writer, texts, output)
 
 
+def _as_written(writer: AnyFormat, choice: Discontinuous) -> str:
+    """How discontinuous spans are written."""
+    if writer.keeps_parts and choice is not Discontinuous.COVERING:
+        return "each as one annotation of several parts"
+    return {
+        Discontinuous.DROP: f"left out, as {writer.name} has none. See --discontinuous",
+        Discontinuous.COVERING: AS_ONE,
+        Discontinuous.PARTS: f"each part as a span, as {writer.name} has no discontinuous ones",
+    }[choice]
+
+
 def _annotated(
-    reading: Reading, options: FormatOptions, left_out: Counter[str]
+    reading: Reading, options: FormatOptions, export: Export, left_out: Counter[str]
 ) -> Iterator[AnnotatedText]:
-    """The texts of a file with the entities that it has."""
+    """The texts of a file with the spans that it has."""
     if reading.path.suffix == DOCS:
-        for doc in read_docs(reading.path, spacy.blank("xx").vocab):
-            yield text_of(doc, confidence_of)
+        groups = set[str]()
+        docs = read_docs(reading.path, spacy.blank("xx").vocab)
+        for number, doc in enumerate(docs, start=1):
+            groups.update(doc.spans)
+            where = f"{reading.path}, document {number}"
+            yield text_of(doc, confidence_of, spans_key=export.spans_key, where=where)
+        _check_group(groups, export.spans_key, reading.path)
         return
     reader, sources = reading.sources()
     if not isinstance(reader, TextFormat):
@@ -212,15 +252,18 @@ def _annotated(
         if isinstance(record, LeftOut):
             left_out[record.reason] += 1
         else:
-            yield _with_plain_spans(record, left_out)
+            yield _with_plain_spans(record, export.discontinuous, left_out)
 
 
-def _with_plain_spans(text: AnnotatedText, left_out: Counter[str]) -> AnnotatedText:
-    """The text without spans that are no one piece of it; these are counted."""
+def _with_plain_spans(
+    text: AnnotatedText, choice: Discontinuous, left_out: Counter[str]
+) -> AnnotatedText:
+    """The text without spans that cannot be written; these are counted."""
     kept = []
     for mention in text.mentions:
         misfit, _ = misfit_of(text.text, mention)
-        if misfit is None:
+        are_parts = misfit is Misfit.PARTS and choice is not Discontinuous.DROP
+        if misfit is None or are_parts:
             kept.append(mention)
         else:
             left_out[f"spans {misfit.value}"] += 1
@@ -228,7 +271,11 @@ def _with_plain_spans(text: AnnotatedText, left_out: Counter[str]) -> AnnotatedT
 
 
 def _unannotated(
-    reading: Reading, options: FormatOptions, nlp: Language, left_out: Counter[str]
+    reading: Reading,
+    options: FormatOptions,
+    export: Export,
+    nlp: Language,
+    left_out: Counter[str],
 ) -> Iterator[AnnotatedText]:
     """The texts of a file for a pipeline to annotate."""
     path = reading.path
@@ -240,17 +287,32 @@ def _unannotated(
         for line in read_texts(path, options.field):
             yield AnnotatedText(line.strip())
         return
-    for text in _annotated(reading, options, left_out):
+    for text in _annotated(reading, options, export, left_out):
         if text.text.strip():
             yield text
         else:
             left_out[NO_TEXT] += 1
 
 
-def _predicted(nlp: Language, texts: Iterable[AnnotatedText]) -> Iterator[AnnotatedText]:
-    """The texts with the entities that the pipeline finds; their names stay."""
+def _predicted(
+    nlp: Language, texts: Iterable[AnnotatedText], export: Export
+) -> Iterator[AnnotatedText]:
+    """The texts with the spans that the pipeline finds; their names stay."""
     pairs: Iterator[tuple[Doc, AnnotatedText]] = nlp.pipe(
         ((text.text, text) for text in texts), as_tuples=True
     )
+    key, groups = export.spans_key, set[str]()
     for doc, text in pairs:
-        yield text_of(doc, confidence_of, name=text.name, where=text.where)
+        groups.update(doc.spans)
+        yield text_of(doc, confidence_of, spans_key=key, name=text.name, where=text.where)
+    _check_group(groups, key, export.model)
+
+
+def _check_group(groups: Set[str], key: str | None, source: object) -> None:
+    """Raise `ConfigError` where the group with the spans to write is in none of the Docs."""
+    if key is not None and key not in groups:
+        known = f"The keys are: {', '.join(sorted(groups))}." if groups else "There is no group."
+        raise ConfigError(
+            f"No document of {source} has doc.spans[{key!r}]. {known} Change --spans-key, or leave "
+            "it out to write entities."
+        )

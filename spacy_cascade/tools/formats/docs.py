@@ -9,12 +9,14 @@ from typing import TypeVar
 
 import spacy
 from spacy.tokens import Doc, DocBin, Span
+from spacy.util import filter_spans
 from spacy.vocab import Vocab
 from tqdm import tqdm
 
 from ...errors import CorpusError
 from ...files import replace_file
 from .columns import Document, Sentence
+from .placing import set_entities
 from .spacing import Spacer, Spacing, Style, find_style, is_heading
 from .tags import LabelledSpan, Scheme
 
@@ -30,10 +32,11 @@ _BREAK, _TAG_OF_BREAK = "\n", "_SP"
 class ConversionSummary:
     """Counts of what a conversion wrote.
 
-    missing: number of words without annotation. entities: by label. replaced: the words that were
-    replaced with U+FFFD. schemes: those of the files. spacing: the one that the Docs have, which
-    is not the one asked for if that could not be restored. style: of the words. line_breaks:
-    number of sentences that one follows.
+    missing: number of words without annotation. entities: by label. overlapping: number of spans
+    that are no entities, because a longer one overlaps them. replaced: the words that were replaced
+    with U+FFFD. schemes: those of the files. spacing: the one that the Docs have, which is not the
+    one asked for if that could not be restored. style: of the words. line_breaks: number of
+    sentences that one follows.
     """
 
     documents: int = 0
@@ -41,23 +44,27 @@ class ConversionSummary:
     words: int = 0
     missing: int = 0
     entities: Counter[str] = field(default_factory=Counter)
+    overlapping: int = 0
     replaced: list[str] = field(default_factory=list)
     schemes: set[Scheme] = field(default_factory=set)
     spacing: Spacing = Spacing.WORDS
     style: Style = field(default_factory=Style)
     line_breaks: int = 0
 
-    def add(self, document: Document) -> None:
-        """Count a Doc."""
+    def add(self, document: Document, doc: Doc) -> None:
+        """Count a document and its Doc."""
         self.documents += 1
+        self.entities.update(span.label_ for span in doc.ents)
+        self.missing += sum(not token.ent_iob_ and token.text != _BREAK for token in doc)
+        self.line_breaks += sum(token.text == _BREAK for token in doc)
         if document.scheme is not None:
             self.schemes.add(document.scheme)
         for sentence in document.sentences:
             self.sentences += 1
             self.words += len(sentence.words)
-            self.missing += len(sentence.missing)
-            self.entities.update(span.label for span in sentence.spans)
+            self.overlapping += len(sentence.spans)
             self.replaced.extend(sentence.replaced)
+        self.overlapping -= len(doc.ents)
 
 
 def files_in(path: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
@@ -101,8 +108,10 @@ def to_docs(
     between them are unknown, so training and evaluation take the words as they are. style: of the
     words; lang: spaCy's code of their language.
 
-    Entities are in `doc.ents`, and with `spans_key` also in `doc.spans[spans_key]`. If they were
-    read, parts of speech are in `token.tag` and chunks in `doc.spans[chunks_key]`.
+    Entities are in `doc.ents`: of spans that overlap the longest, the first of the same length.
+    Words of the others that are in none are not annotated. With `spans_key` all spans are in
+    `doc.spans[spans_key]`. If they were read, parts of speech are in `token.tag` and chunks in
+    `doc.spans[chunks_key]`.
 
     Raises `CorpusError` if both kinds of spans would have the same key.
     """
@@ -165,9 +174,9 @@ def _to_doc(lines: Sequence[_Line], vocab: Vocab, spans_key: str | None, chunks_
     )
     placed = list(zip(accumulate(map(len, lines), initial=0), lines, strict=False))
     spans = [_span(doc, at, span) for at, line in placed for span in line.sentence.spans]
-    missing = [doc[at + i : at + i + 1] for at, line in placed for i in line.missing]
-    if len(missing) < len(words):
-        doc.set_ents(spans, missing=missing)
+    open_words = {at + i for at, line in placed for i in line.missing}
+    open_words.update(i for span in spans for i in range(span.start, span.end))
+    set_entities(doc, filter_spans(spans), open_words)
     if spans_key is not None:
         doc.spans[spans_key] = spans
     if any(line.sentence.chunks is not None for line in lines):
@@ -215,10 +224,7 @@ def write_documents(
     doc_bin = DocBin()
     pairs = zip(documents, docs, strict=True)
     for document, doc in with_progress(pairs, output.name, len(documents)):
-        summary.add(document)
-        summary.line_breaks += len(doc) - sum(
-            len(sentence.words) for sentence in document.sentences
-        )
+        summary.add(document, doc)
         doc_bin.add(doc)
     replace_file(output, doc_bin.to_bytes())
     return summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from .tags import MISSING, NO_SPAN, is_io, split_tag
@@ -12,8 +12,8 @@ from .tags import MISSING, NO_SPAN, is_io, split_tag
 Rows = list[list[str]]
 """Of one sentence: the fields of each word."""
 
-_DOCUMENT_MARK = "-DOCSTART-"
-_MARK_PREFIXES = (_DOCUMENT_MARK, "###MEDLINE:")
+DOCUMENT_MARK = "-DOCSTART-"
+_MARK_PREFIXES = (DOCUMENT_MARK, "###MEDLINE:")
 _COMMENTED_MARK = re.compile(r"#\s*(newdoc\b|begin document\b|-?DOCSTART\b|\S*doc(ument)?_id\b)")
 """Of CoNLL-U, CoNLL-2012 and HIPE."""
 _HASH = "#"
@@ -41,7 +41,7 @@ class Row(NamedTuple):
     @property
     def is_mark(self) -> bool:
         """Whether it is no word but a mark, such as that of a document."""
-        return self.text.startswith(_MARK_PREFIXES) or _DOCUMENT_MARK in self.fields
+        return self.text.startswith(_MARK_PREFIXES) or DOCUMENT_MARK in self.fields
 
     @property
     def has_hash(self) -> bool:
@@ -163,14 +163,28 @@ class Table:
         return joined
 
 
-class TagColumn(NamedTuple):
-    """A column that looks like tags of entities.
+class Phrase(NamedTuple):
+    """A phrase of tags: the number of its sentence, its first word, its end (exclusive), label."""
 
-    has_prefixes: whether tags have B, I and such. phrases: their number. place: of the column.
+    sentence: int
+    start: int
+    end: int
+    label: str
+
+    @property
+    def words(self) -> set[tuple[int, int]]:
+        """Its words, each by its sentence and its place there."""
+        return {(self.sentence, word) for word in range(self.start, self.end)}
+
+
+class TagColumn(NamedTuple):
+    """A column that looks like tags of entities; place: of the column.
+
+    has_prefixes: whether tags have B, I and such.
     """
 
     has_prefixes: bool
-    phrases: int
+    phrases: Sequence[Phrase]
     place: int
 
 
@@ -190,46 +204,101 @@ def word_column(sample: Sequence[Rows], width: int) -> int:
     return next((column for column in range(width) if not is_index(sample, column)), 0)
 
 
-def tag_columns(sample: Sequence[Rows], word: int, width: int) -> list[TagColumn]:
+def tag_columns(sample: Sequence[Rows], others: Collection[int], width: int) -> list[TagColumn]:
     """The columns that look like tags of entities, the best one first; chunks are no entities.
 
     That is the one with the most phrases, the last of several such. Tags with prefixes are better.
+    others: columns with something else.
     """
     found = []
     for column in range(width):
         tags = [[row[column].strip(" ") for row in rows] for rows in sample]
         is_types = is_io({text for row in tags for text in row})
-        labels = _labels(tags, is_types=is_types)
-        if column != word and labels and not set(labels) <= _CHUNKS:
-            found.append(TagColumn(not is_types, len(labels), column))
-    return sorted(found, reverse=True)
+        phrases = _phrases(tags, is_types=is_types)
+        n_chunks = sum(phrase.label in _CHUNKS for phrase in phrases)
+        if column not in others and 2 * n_chunks < len(phrases):
+            found.append(TagColumn(not is_types, phrases, column))
+    return sorted(found, key=lambda one: (one[0], len(one.phrases), one.place), reverse=True)
 
 
-def as_told(found: Sequence[TagColumn]) -> str:
-    """Which of several columns is read, and how to read another one."""
+def levels_among(found: Sequence[TagColumn]) -> list[TagColumn]:
+    """The best column and its further levels of nesting, in the order of the file.
+
+    A further level has tags with prefixes. Most of its phrases share a word with a phrase of the
+    best column, have a label that it has, too, and are not the same phrase again. So the tags of
+    chunks, of roles, of finer types and of predictions are no levels.
+    """
     best, *others = found
-    texts = [f"entity tags are read from column {best.place}, which has {best.phrases:,} phrases"]
+    labels, same = {phrase.label for phrase in best.phrases}, set(best.phrases)
+    taken = {word for phrase in best.phrases for word in phrase.words}
+
+    def is_level(column: TagColumn) -> bool:
+        n = sum(
+            one.label in labels and one not in same and not taken.isdisjoint(one.words)
+            for one in column.phrases
+        )
+        return best.has_prefixes and column.has_prefixes and 2 * n > len(column.phrases)
+
+    return sorted([best, *filter(is_level, others)], key=lambda one: one.place)
+
+
+def one_as_told(found: Sequence[TagColumn]) -> str:
+    """Which of several columns is read, and how to read another one, or all of them."""
+    best, *others = found
+    texts = [_read_as_told(best)]
+    texts += [f"{_other_as_told(one)}: --tag-column {one.place} reads it" for one in others]
+    if others:
+        verb = "column with tags is" if len(others) == 1 else "columns with tags are"
+        texts.append(
+            f"{len(others)} further {verb} left out: --spans-key sc --tag-column {_listed(found)} "
+            "keeps the spans of all"
+        )
+    return "; ".join(texts)
+
+
+def levels_as_told(found: Sequence[TagColumn], levels: Sequence[TagColumn]) -> str:
+    """Which columns are read as levels of nesting, and how to read the other ones, too."""
+    texts = [_read_as_told(levels[0])]
     texts += [
-        f"column {one.place} looks like tags, too, and has {one.phrases:,}: "
-        f"--tag-column {one.place} reads it" for one in others
+        f"column {one.place}, which has {len(one.phrases):,}, is a further level of nesting"
+        for one in levels[1:]
+    ]
+    texts += [
+        f"{_other_as_told(one)}, but not like a level of nesting: --tag-column "
+        f"{_listed([*levels, one])} reads it, too" for one in found if one not in levels
     ]  # fmt: skip
     return "; ".join(texts)
 
 
-def _labels(sentences: Sequence[Sequence[str]], *, is_types: bool) -> list[str]:
-    """The label of each phrase; none if the values are no tags."""
-    phrases = []
+def _read_as_told(one: TagColumn) -> str:
+    n = len(one.phrases)
+    return f"entity tags are read from column {one.place}, which has {n:,} phrases"
+
+
+def _other_as_told(one: TagColumn) -> str:
+    return f"column {one.place} looks like tags, too, and has {len(one.phrases):,}"
+
+
+def _listed(columns: Iterable[TagColumn]) -> str:
+    return ",".join(str(place) for place in sorted(one.place for one in columns))
+
+
+def _phrases(sentences: Sequence[Sequence[str]], *, is_types: bool) -> list[Phrase]:
+    """The phrases of a column; none if the values are no tags."""
+    phrases: list[Phrase] = []
     n, n_bad = 0, 0
-    for tags in sentences:
+    for number, tags in enumerate(sentences):
         before = ""
         n += len(tags)
-        for text in tags:
+        for word, text in enumerate(tags):
             prefix, label = ("I", text) if is_types else split_tag(text)
             if text in NO_SPAN or not prefix:
                 n_bad += text not in NO_SPAN
                 label = ""
             elif prefix in ("B", "U") or label != before:
-                phrases.append(label)
+                phrases.append(Phrase(number, word, word + 1, label))
+            else:
+                phrases[-1] = phrases[-1]._replace(end=word + 1)
             before = label
     return phrases if n_bad <= (1 - _SHARE) * n else []
 

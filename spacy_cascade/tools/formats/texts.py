@@ -19,13 +19,15 @@ class Mention:
     """An annotated span.
 
     parts: its characters; more than one pair if it is discontinuous. found: its text as the file
-    has it, "" if the file has none. score: confidence from 0 to 1, None if unknown.
+    has it, "" if the file has none. score: confidence from 0 to 1, None if unknown. name: what the
+    file calls it, "" if nothing.
     """
 
     parts: tuple[Pair, ...]
     label: str
     found: str = ""
     score: float | None = None
+    name: str = field(default="", compare=False)
 
     @property
     def start(self) -> int:

@@ -133,7 +133,7 @@ def test_bad_input_is_one_line(model: Path, tmp_path: Path) -> None:
         ((source, output, "--to", "prodigy"), "has words, but no text"),
         ((source, output, "--to", "excel"), "no format 'excel'. Choose one of: bioc-json"),
         ((FILES / "doccano.jsonl", output, "--to", "conllu"), "has no tokens that fit it"),
-        ((FILES / "doccano.jsonl", output, "--to", "columns"), "can only be read"),
+        ((FILES / "doccano.jsonl", output, "--to", "columns"), "has no tokens that fit it"),
         ((FILES / "doccano.jsonl", source, "--to", "prodigy"), "already exists. Replace it with"),
         ((tmp_path / "no.jsonl", output, "--to", "prodigy"), "does not exist"),
     ):
@@ -174,3 +174,22 @@ def test_records_that_cannot_be_read_are_skipped_when_asked(tmp_path: Path) -> N
     stdout, _ = run("convert", source, output, "--to", "prodigy", "--skip-bad")
     assert "Left out, because it cannot be read: 1 record and 1 span" in stdout
     assert "1 document, 1 entity" in stdout
+
+
+def test_a_pipeline_may_give_a_group_of_spans(nlp: Language, model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "texts.txt"
+    source.write_text(f"{TEXT}\n")
+    doc = nlp(TEXT)
+    (key,) = doc.spans
+    output = exported("prodigy", source, tmp_path, "--model", model, "--spans-key", key)
+    (task,) = map(json.loads, output.read_text(encoding="utf8").splitlines())
+    found = [(one["start"], one["end"], one["label"], one["score"]) for one in task["spans"]]
+    group = doc.spans[key]
+    scores = [float(score) for score in group.attrs["scores"]]
+    assert found == [
+        (span.start_char, span.end_char, span.label_, score)
+        for span, score in zip(group, scores, strict=True)
+    ]
+    options = ("--to", "brat", "--model", model, "--spans-key", "no")
+    error = run("convert", source, tmp_path / "new", *options, exit_code=1)[1]
+    assert f"doc.spans['no']. The keys are: {key}." in error

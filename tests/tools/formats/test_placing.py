@@ -7,6 +7,8 @@ import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_cascade.pipeline.spans.parts import annotations_of
+from spacy_cascade.tools.formats.discontinuous import Discontinuous
 from spacy_cascade.tools.formats.placing import Misfit, Placed, place, text_of
 from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
 
@@ -14,9 +16,14 @@ NLP = spacy.blank("en")
 TEXT = "The IL-2-induced T cells"
 
 
-def placed(*mentions: Mention, text: str = TEXT, **rest: object) -> Placed:
+def placed(
+    *mentions: Mention,
+    text: str = TEXT,
+    discontinuous: Discontinuous = Discontinuous.DROP,
+    **rest: object,
+) -> Placed:
     made = AnnotatedText(text, mentions, **rest)  # type: ignore[arg-type]
-    return place(made, NLP.make_doc, NLP.vocab, spans_key="sc")
+    return place(made, NLP.make_doc, NLP.vocab, spans_key="sc", discontinuous=discontinuous)
 
 
 def mention(start: int, end: int, label: str = "X", found: str = "") -> Mention:
@@ -53,6 +60,62 @@ def test_of_spans_that_overlap_the_longest_stays() -> None:
     assert [lost.misfit for lost in found.lost] == [Misfit.OVERLAPS] * 2
     assert unknown(found) == ["cells"]
     assert [span.label_ for span in found.doc.spans["sc"]] == ["X", "Y", "Z"]
+
+
+PARTED = Mention(((0, 3), (17, 24)), "X", name="T7")
+
+
+def group(found: Placed) -> list[tuple[str, str]]:
+    return [(span.text, span.id_) for span in found.doc.spans["sc"]]
+
+
+def test_a_span_of_several_parts_is_dropped_unless_another_thing_is_chosen() -> None:
+    found = placed(PARTED, mention(4, 8))
+    assert group(found) == [("IL-2", "")]
+    assert [lost.misfit for lost in found.lost] == [Misfit.PARTS]
+
+
+def test_one_span_may_cover_all_parts() -> None:
+    """Its own text is that of its parts, which is no error then."""
+    spans = Mention(PARTED.parts, "X", "The T cells"), mention(4, 8)
+    found = placed(*spans, discontinuous=Discontinuous.COVERING)
+    assert group(found) == [(TEXT, ""), ("IL-2", "")]
+    assert [span.text for span in found.doc.ents] == [TEXT]
+    assert [lost.misfit for lost in found.lost] == [Misfit.OVERLAPS]
+    inner = Mention(((0, 16), (4, 8)), "X")
+    found = placed(inner, discontinuous=Discontinuous.COVERING)
+    assert group(found) == [("The IL-2-induced", "")]
+
+
+def test_parts_are_in_the_group_alone_with_a_common_id() -> None:
+    found = placed(PARTED, mention(4, 8), discontinuous=Discontinuous.PARTS)
+    assert group(found) == [("The", "part-of:T7"), ("T cells", "part-of:T7"), ("IL-2", "")]
+    assert [span.text for span in found.doc.ents] == ["IL-2"]
+    assert unknown(found) == ["The", "T", "cells"]
+    assert [lost.misfit for lost in found.lost] == [Misfit.PARTS]
+
+
+def test_names_of_parts_are_unique_in_their_doc() -> None:
+    bounds = [((0, 3), (4, 8)), ((0, 3), (9, 16)), ((4, 8), (17, 18)), ((4, 8), (17, 24))]
+    spans = [Mention(parts, "X", name=name) for parts, name in zip(bounds, "aa", strict=False)]
+    spans += [Mention(bounds[2], "X"), Mention(bounds[3], "X", name="\ud800")]
+    found = placed(*spans, discontinuous=Discontinuous.PARTS)
+    assert [of for _, of in group(found)[::2]] == [
+        "part-of:a", "part-of:a-2", "part-of:3", "part-of:4",
+    ]  # fmt: skip
+    assert len(annotations_of(found.doc.spans["sc"])) == 4
+
+
+def test_all_parts_fit_the_tokens_or_none_is_kept() -> None:
+    cut = Mention(((0, 3), (5, 8)), "X")
+    white = Mention(((0, 4), (3, 4), (17, 24)), "Y")
+    found = placed(cut, white, mention(4, 8, "!X"), discontinuous=Discontinuous.PARTS)
+    assert group(found) == [("The", "part-of:2"), ("T cells", "part-of:2")]
+    assert {lost.misfit: lost.mention for lost in found.lost} == {
+        Misfit.CUTS: cut, Misfit.PARTS: white, Misfit.NEGATIVE: mention(4, 8, "!X"),
+    }  # fmt: skip
+    found = placed(Mention(((0, 3), (4, 8)), "!X"), discontinuous=Discontinuous.PARTS)
+    assert (group(found), [lost.misfit for lost in found.lost]) == ([], [Misfit.NEGATIVE])
 
 
 def test_the_same_span_twice_is_one_without_white_space_at_its_ends() -> None:

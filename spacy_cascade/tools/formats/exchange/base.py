@@ -40,12 +40,14 @@ class Format(ABC):
     """A file format.
 
     name: what `--format` and `--to` call it. suffixes: of its files in a folder. is_folder: whether
-    a corpus is a folder of files that belong together.
+    a corpus is a folder of files that belong together. keeps_parts: whether it can hold spans of
+    several parts.
     """
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]] = ()
     is_folder: ClassVar[bool] = False
+    keeps_parts: ClassVar[bool] = False
 
     @abstractmethod
     def recognises(self, source: Source) -> bool:

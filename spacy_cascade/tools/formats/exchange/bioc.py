@@ -37,6 +37,7 @@ class BiocJson(TextFormat):
 
     name: ClassVar[str] = "bioc-json"
     suffixes: ClassVar[tuple[str, ...]] = (".json", ".jsonl")
+    keeps_parts: ClassVar[bool] = True
 
     def recognises(self, source: Source) -> bool:
         return any(isinstance(source.first.get(k), list) for k in (*_COLLECTIONS, "passages"))
@@ -101,7 +102,8 @@ def _add(
         ]
         label = _field(_field(annotation, "infons", own), "type", own)
         found = str(annotation.get("text") or "")
-        yield Annotation(label, locations, found, own, within, origins)
+        name = str(annotation.get("id") or "")
+        yield Annotation(label, locations, found, own, within, origins, name)
 
     found, n_bad = each_counted(_objects(holder, "annotations", fail), made, parts.on_bad)
     parts.annotations += found
@@ -130,8 +132,8 @@ def _written(text: AnnotatedText, number: str) -> dict[str, Any]:
     annotations = [
         {
             "id": str(i), "infons": infons_of(mention),
-            "text": text.text[mention.start : mention.end],
-            "locations": [{"offset": mention.start, "length": mention.end - mention.start}],
+            "text": mention.text_in(text.text),
+            "locations": [{"offset": start, "length": end - start} for start, end in mention.parts],
         }
         for i, mention in enumerate(text.mentions)
     ]  # fmt: skip
@@ -148,6 +150,7 @@ class BiocXml(TextFormat):
 
     name: ClassVar[str] = "bioc-xml"
     suffixes: ClassVar[tuple[str, ...]] = (".xml",)
+    keeps_parts: ClassVar[bool] = True
 
     def recognises(self, source: Source) -> bool:
         return _root_name(source.data) == "collection"
@@ -237,7 +240,8 @@ def _annotation(element: Any, source: Source) -> dict[Any, Any]:
     ]
     fail = partial(source.fail, element.sourceline)
     text = _text_of(element)
-    return {_FAIL: fail, "infons": {"type": label}, "locations": locations, "text": text}
+    found = {"id": element.get("id"), "infons": {"type": label}, "locations": locations}
+    return {_FAIL: fail, "text": text, **found}
 
 
 def _text_of(element: Any) -> str:

@@ -37,6 +37,7 @@ class Brat(TextFormat):
     name: ClassVar[str] = "brat"
     suffixes: ClassVar[tuple[str, ...]] = (_ANNOTATION,)
     is_folder: ClassVar[bool] = True
+    keeps_parts: ClassVar[bool] = True
 
     def recognises(self, source: Source) -> bool:
         return bool(_annotations(source.path))
@@ -66,9 +67,10 @@ def _annotations(path: Path) -> list[Path]:
 
 
 class _Line(NamedTuple):
-    """A span with its label and the number of its line, as the file has it."""
+    """A span with its name, its label and the number of its line, as the file has it."""
 
     number: int
+    name: str
     label: str
     span: Span
 
@@ -95,7 +97,7 @@ def _texts(path: Path, folder: Source, on_bad: OnBad) -> Iterator[AnnotatedText]
         parts = in_characters(line.span.parts) if in_characters else line.span.parts
         parts = tuple(checked_pair(text, *part, fail) for part in parts)
         label = checked_label(line.label, fail)
-        yield Mention(tuple(_joined(text, parts)), label, line.span.found)
+        yield Mention(tuple(_joined(text, parts)), label, line.span.found, name=line.name)
 
     mentions, n_unfit = each_counted(lines, mentions_of, on_bad)
     root, n_bad = folder.path, n_bad + n_unfit
@@ -115,7 +117,7 @@ def _lines_of_spans(source: Source, numbered: tuple[int, str]) -> Iterator[_Line
         source.fail(number, "this is no span", "A span is T1<tab>TYPE START END<tab>TEXT")
     ends = [part.split(" ") for part in found[3].split(";")]
     parts = sorted((int(start), int(end)) for start, end in ends)
-    yield _Line(number, found[2], Span(tuple(parts), found[4] or ""))
+    yield _Line(number, found[1], found[2], Span(tuple(parts), found[4] or ""))
 
 
 def _joined(text: str, parts: Sequence[Pair]) -> Iterator[Pair]:

@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from ....errors import CorpusError
+from ....files import replace_file
 from ..bad_records import each
 from ..columns import Document, Sentence, read_columns
 from ..docs import SUFFIXES
 from ..encodings import REPLACEMENT, word_problem
+from ..table import DOCUMENT_MARK
 from ..tags import OUTSIDE, TagError, decode_tags
-from ..texts import AnnotatedText, Pair, checked_text
-from .base import FormatOptions, WordFormat, name_of, scores_of, write_rows
+from ..texts import AnnotatedText, Mention, checked_text
+from .base import FormatOptions, WordFormat, name_of, one_line, scores_of, write_rows
+from .levels import Words, place_of, words_of
 from .source import Row, Source
 
 _TAGS = ("ner_tags", "tags", "ner", "labels")
@@ -37,6 +40,40 @@ class Columns(WordFormat):
     def read(self, source: Source, options: FormatOptions) -> list[Document]:
         found = read_columns(source.path, options.columns, source.encoding, options.on_bad)
         return list(found)
+
+    def written_label(self, label: str) -> str:
+        return _label(label)
+
+    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
+        documents = [(text, words) for text in texts if (words := words_of(text)).pairs]
+        if not documents:
+            raise CorpusError(
+                "The texts have no words, so there is nothing to write to columns. Make a .spacy "
+                "file with `spacy cascade convert` first."
+            )
+        n_levels = max(len(words.levels()) for _, words in documents)
+        lines = (line for text, words in documents for line in _lines(text, words, n_levels))
+        replace_file(path, "".join(lines).encode())
+
+
+def _lines(text: AnnotatedText, words: Words, n_levels: int) -> Iterator[str]:
+    """A document with a column of tags for each level, and its mark before it."""
+    yield "\t".join([DOCUMENT_MARK, *[OUTSIDE] * n_levels]) + "\n"
+    levels = words.levels()
+    levels += [[OUTSIDE] * len(words.pairs)] * (n_levels - len(levels))
+    before = -1
+    for pair, sentence, *tags in zip(words.pairs, words.sentences, *levels, strict=True):
+        yield "\n" * (sentence != before)
+        yield (
+            "\t".join([one_line(text.text[slice(*pair)]), *map(Columns().written_label, tags)])
+            + "\n"
+        )
+        before = sentence
+    yield "\n"
+
+
+def _label(label: str) -> str:
+    return " ".join(label.split())
 
 
 class TokenLists(WordFormat):
@@ -129,29 +166,13 @@ def _usable(
 
 
 def _record(text: AnnotatedText) -> dict[str, Any]:
-    tagged = iob2_tags(text)
-    tokens = [text.text[start:end] for (start, end), _ in tagged]
-    tags = [tag for _, tag in tagged]
-    return {**name_of(text), "tokens": tokens, "ner_tags": tags, **scores_of(text)}
-
-
-def iob2_tags(text: AnnotatedText) -> list[tuple[Pair, str]]:
-    """The words that are no white space, and the IOB2 tag of each.
-
-    Raises `CorpusError` where a span does not fit the words.
-    """
-    words = [pair for pair in text.words if text.text[slice(*pair)].strip()]
-    starts = {start: i for i, (start, _) in enumerate(words)}
-    ends = {end: i + 1 for i, (_, end) in enumerate(words)}
-    tags = [OUTSIDE] * len(words)
-    for mention in text.mentions:
-        first, last = starts.get(mention.start), ends.get(mention.end)
-        inside = tags[first:last] if first is not None and last is not None else []
-        if not inside or set(inside) != {OUTSIDE} or len(mention.parts) > 1:
-            raise CorpusError(
-                f"{text.where or text.name}: {mention.text_in(text.text)!r} [{mention.label}] has "
-                "no tags: the document has no tokens that fit it, or it overlaps another span. "
-                "Make a .spacy file with `spacy cascade convert` first, or choose another format."
-            )
-        tags[first:last] = [f"B-{mention.label}", *[f"I-{mention.label}"] * (len(inside) - 1)]
-    return list(zip(words, tags, strict=True))
+    words = words_of(text)
+    if (twice := words.overlap()) is not None:
+        start, end = words.pairs[twice.parts[0][0]][0], words.pairs[twice.parts[-1][1] - 1][1]
+        raise CorpusError(
+            f"{place_of(text, Mention(((start, end),), twice.label))} overlaps another span, and "
+            "token lists have one tag a word. Choose another format, such as columns; or leave "
+            "--spans-key out, to write the entities alone."
+        )
+    tokens = [text.text[start:end] for start, end in words.pairs]
+    return {**name_of(text), "tokens": tokens, "ner_tags": words.levels()[0], **scores_of(text)}

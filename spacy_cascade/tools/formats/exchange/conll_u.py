@@ -2,14 +2,14 @@
 
 Format: https://universaldependencies.org/format.html. Tags: `NER=B-PER`, `Entity=B-PER`,
 `name=B-PER`, `ner=S-PER`. Brackets: `Entity=(1-person … 1)`, as in GUM and CorefUD
-(https://universaldependencies.org/misc.html and https://ufal.mff.cuni.cz/corefud). Read here and
-not by the library `conllu`, which also splits columns at two blanks, and cuts values of MISC.
+(https://universaldependencies.org/misc.html and https://ufal.mff.cuni.cz/corefud); so are spans
+written that overlap or have several parts. Read here and not by the library `conllu`, which also
+splits columns at two blanks, and cuts values of MISC.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,7 +22,7 @@ from ..bad_records import OnBad, each
 from ..tags import OUTSIDE, TagError, decode_tags
 from ..texts import AnnotatedText, Fail, Mention, Pair, Record, checked_text
 from .base import FormatOptions, TextFormat, one_line
-from .columns import iob2_tags
+from .levels import Words, WordSpan, words_of
 from .source import Source
 
 _KEYS = ("entity", "ner", "ne", "name")
@@ -33,13 +33,12 @@ _TAG = re.compile("[BILUES](-|$)|[O?-]$")
 _GLOBAL = "global.Entity"
 _ESCAPES = {"\\": "\\\\", "|": "\\p", " ": "\\s", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 """Of UDPipe's `SpacesAfter`, and of labels."""
-_ESCAPED = {escaped: character for character, escaped in _ESCAPES.items()}
+_IN_BRACKETS = {**_ESCAPES, "-": "\\h", "(": "\\o", ")": "\\c"}
+"""Of labels in brackets."""
+_ESCAPED = {escaped: character for character, escaped in _IN_BRACKETS.items()}
 _PIECE = re.compile(r"[()]|[^()]+")
 _PART = re.compile(r"(?P<id>.*)\[(?P<part>\d+)/(?P<n>\d+)\]")
 _DEFAULT_FIELDS = "eid-etype"
-
-WordSpan = tuple[tuple[Pair, ...], str]
-"""Parts of a span, each its first word and its end (exclusive), and the label."""
 
 
 @dataclass(slots=True)
@@ -58,6 +57,7 @@ class ConllU(TextFormat):
 
     name: ClassVar[str] = "conllu"
     suffixes: ClassVar[tuple[str, ...]] = (".conllu",)
+    keeps_parts: ClassVar[bool] = True
 
     def recognises(self, source: Source) -> bool:
         lines = (line.rstrip("\r") for line in source.start.split("\n"))
@@ -85,7 +85,17 @@ class ConllU(TextFormat):
             yield replace(made, is_annotated=is_annotated)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
-        made = (part for n, text in enumerate(texts, 1) for part in _written(text, n))
+        found = [words_of(text) for text in texts]
+        is_flat = all(
+            words.overlap() is None and all(len(span.parts) == 1 for span in words.spans)
+            for words in found
+        )
+        values_of = _tags_of if is_flat else _brackets_of
+        made = (
+            line
+            for number, (text, words) in enumerate(zip(texts, found, strict=True), start=1)
+            for line in _written(text, words, values_of(words), one_line(text.name) or str(number))
+        )
         replace_file(path, "".join(made).encode())
 
 
@@ -167,7 +177,7 @@ def _tagged(source: Source, sentences: Sequence[_Sentence], on_bad: OnBad) -> li
     tags = [[value or OUTSIDE for value in sentence.values] for sentence in sentences]
     decoded, _ = decode_tags(tags, on_bad=note)
     spans: list[list[WordSpan]] = [
-        [(((s.start, s.end),), _unescaped(s.label)) for s in one.spans] for one in decoded
+        [WordSpan(((s.start, s.end),), _unescaped(s.label)) for s in one.spans] for one in decoded
     ]
     pairs = zip(sentences, spans, strict=True)
     return [pair for number, pair in enumerate(pairs) if number not in bad]
@@ -187,51 +197,64 @@ def _from_brackets(
     yield from each(sentences, tagged, on_bad)
 
 
+@dataclass(slots=True)
+class _Bracket:
+    """A span, or a part of one; end: 0 while it is open."""
+
+    name: str
+    label: str
+    start: int
+    end: int = 0
+
+
 def _bracketed(values: Sequence[str], fields: str | None, fail: Fail) -> list[WordSpan]:
-    """The spans of a sentence, in the order in which they end.
+    """The spans of a sentence, in the order in which they begin.
 
     values: the brackets of each word. fields: what stands between the hyphens of an opening
     bracket, as `# global.Entity` says. Raises `CorpusError` for brackets without a partner.
     """
     names = (fields or _DEFAULT_FIELDS).strip().split("-")
     place = names.index("etype") if "etype" in names else 1
-    spans: list[WordSpan] = []
-    unfinished: dict[str, list[Pair]] = {}
-    open_at: dict[str, list[tuple[str, int]]] = {}
-
-    def close(name: str, label: str, start: int, end: int) -> None:
-        part = _PART.fullmatch(name)
-        if part is None:
-            spans.append((((start, end),), label))
-            return
-        parts = unfinished.setdefault(part["id"], [])
-        parts.append((start, end))
-        if part["part"] == part["n"]:
-            spans.append((tuple(unfinished.pop(part["id"])), label))
-
+    found: list[_Bracket] = []
+    open_at: dict[str, list[_Bracket]] = {}
     for word, value in enumerate(values):
         pieces = _PIECE.findall(value)
         for before, piece, after in zip(["", *pieces], pieces, [*pieces[1:], ""], strict=False):
             if piece in ("(", ")"):
                 continue
+            name, parts = piece, piece.split("-")
             if before == "(":
-                parts = piece.split("-")
                 if len(parts) <= place:
                     fail(f"the bracket '({piece}' has no type", "Check # global.Entity")
-                if after == ")":
-                    close(parts[0], parts[place], word, word + 1)
-                else:
-                    open_at.setdefault(parts[0], []).append((parts[place], word))
-            elif after == ")":
-                if piece not in open_at:
+                name = parts[0]
+                found.append(_Bracket(name, _unescaped(parts[place]), word))
+                open_at.setdefault(name, []).append(found[-1])
+            if after == ")":
+                if not open_at.get(name):
                     fail(f"the bracket {piece!r}) was not opened", "Correct it")
-                label, start = open_at[piece].pop()
-                close(piece, label, start, word + 1)
-                if not open_at[piece]:
-                    del open_at[piece]
-    if open_at:
-        fail(f"the bracket ({next(iter(open_at))} is not closed in its sentence", "Correct it")
-    return spans
+                open_at[name].pop().end = word + 1
+    unclosed = next((one.name for one in found if not one.end), None)
+    if unclosed is not None:
+        fail(f"the bracket ({unclosed} is not closed in its sentence", "Correct it")
+    return list(_whole(found))
+
+
+def _whole(brackets: Sequence[_Bracket]) -> Iterator[WordSpan]:
+    """The spans, one of several parts where its first part begins, if it has its last one."""
+    spans: dict[int, WordSpan] = {}
+    unfinished: dict[str, int] = {}
+    for number, one in enumerate(brackets):
+        part, name, place = _PART.fullmatch(one.name), one.name, number
+        if part is not None:
+            name = part["id"]
+            place = unfinished.setdefault(name, number)
+            if part["part"] == part["n"]:
+                del unfinished[name]
+        before = spans[place].parts if place in spans else ()
+        spans[place] = WordSpan((*before, (one.start, one.end)), one.label, name)
+    for place in unfinished.values():
+        del spans[place]
+    return iter(spans.values())
 
 
 def _document(
@@ -251,8 +274,8 @@ def _document(
             length += len(word) + len(space)
         words.extend(placed)
         mentions.extend(
-            Mention(tuple((placed[a][0], placed[b - 1][1]) for a, b in parts), label)
-            for parts, label in found
+            Mention(tuple((placed[a][0], placed[b - 1][1]) for a, b in parts), label, name=name)
+            for parts, label, name in found
         )
     meta = sentences[0].meta
     name = meta.get("newdoc id") or meta.get("sent_id") or ""
@@ -263,29 +286,50 @@ def _document(
     )  # fmt: skip
 
 
-def _written(text: AnnotatedText, number: int) -> Iterator[str]:
+def _tags_of(words: Words) -> list[str]:
+    """What MISC says of each word where no spans overlap and none has several parts."""
+    (tags,) = words.levels()
+    return [f"NER={_escaped(tag)}" for tag in tags]
+
+
+def _brackets_of(words: Words) -> list[str]:
+    """What MISC says of each word, where brackets hold the spans: "" where none begins or ends.
+
+    Brackets that close stand first, so that nothing comes between a name and its bracket.
+    """
+    closing, opening = [[""] * len(words.pairs) for _ in range(2)]
+    for number, (parts, label, _) in enumerate(words.spans, start=1):
+        for part, (start, end) in enumerate(parts, start=1):
+            name = f"e{number}" + (f"[{part}/{len(parts)}]" if len(parts) > 1 else "")
+            closes_here = end == start + 1
+            opening[start] += f"({name}-{_escaped(label, _IN_BRACKETS)}" + ")" * closes_here
+            if not closes_here:
+                closing[end - 1] = f"{name}){closing[end - 1]}"
+    values = [closed + opened for closed, opened in zip(closing, opening, strict=True)]
+    return [f"Entity={value}" if value else "" for value in values]
+
+
+def _written(text: AnnotatedText, words: Words, values: Sequence[str], name: str) -> Iterator[str]:
     """The lines of a document; all of it is one sentence where it has none."""
-    tagged = iob2_tags(text)
-    starts = [start for start in text.sentences if start > 0]
-    after = [start for (start, _), _ in tagged[1:]] + [len(text.text)]
-    sentences = [bisect(starts, start) for (start, _), _ in tagged]
+    after = [start for start, _ in words.pairs[1:]] + [len(text.text)]
     place = 0
-    for i, ((start, end), tag) in enumerate(tagged):
+    for i, ((start, end), sentence) in enumerate(zip(words.pairs, words.sentences, strict=True)):
         if i == 0:
-            yield f"# newdoc id = {one_line(text.name) or number}\n"
-        elif sentences[i] > sentences[i - 1]:
+            yield f"# newdoc id = {name}\n"
+            yield f"# {_GLOBAL} = {_DEFAULT_FIELDS}\n" * any("(" in value for value in values)
+        elif sentence > words.sentences[i - 1]:
             yield "\n"
             place = 0
         place += 1
         form = one_line(text.text[start:end])
-        misc = f"{_spaces(text.text[end : after[i]])}NER={_escaped(tag)}"
+        misc = "|".join(filter(None, [_spaces(text.text[end : after[i]]), values[i]])) or "_"
         yield "\t".join([str(place), form, *["_"] * (_COLUMNS - 3), misc]) + "\n"
-    if tagged:
+    if words.pairs:
         yield "\n"
 
 
-def _escaped(text: str) -> str:
-    return "".join(_ESCAPES.get(character, character) for character in text)
+def _escaped(text: str, escapes: Mapping[str, str] = _ESCAPES) -> str:
+    return "".join(escapes.get(character, character) for character in text)
 
 
 def _unescaped(text: str) -> str:
@@ -296,7 +340,7 @@ def _spaces(gap: str) -> str:
     """What MISC says of the space after a word; as UDPipe does if it is more than one space."""
     if gap == " ":
         return ""
-    return f"SpacesAfter={_escaped(gap)}|" if gap else "SpaceAfter=No|"
+    return f"SpacesAfter={_escaped(gap)}" if gap else "SpaceAfter=No"
 
 
 def _space_after(misc: Mapping[str, str]) -> str:

@@ -48,7 +48,7 @@ class Annotation:
     """A span as its file has it; locations: pairs of offset and length.
 
     passage: number of the passage that has it, None if the document has it. origins: offsets of the
-    sentence and the passage that have it, the inner one first.
+    sentence and the passage that have it, the inner one first. name: its own id.
     """
 
     label: Any
@@ -57,6 +57,7 @@ class Annotation:
     fail: Fail
     passage: int | None = None
     origins: tuple[Any, ...] = ()
+    name: str = ""
 
 
 @dataclass(slots=True)
@@ -197,9 +198,8 @@ class _Reading:
         """Raises `CorpusError` for what is no span of the text."""
         text, fail = self.pieces.text, annotation.fail
         parts = [checked_pair(text, *part, fail) for part in self.parts(annotation)]
-        return Mention(
-            tuple(sorted(parts)), checked_label(annotation.label, fail), annotation.found
-        )
+        label = checked_label(annotation.label, fail)
+        return Mention(tuple(sorted(parts)), label, annotation.found, name=annotation.name)
 
 
 def _best_reading(passages: Sequence[Passage], annotations: Sequence[Annotation]) -> _Reading:

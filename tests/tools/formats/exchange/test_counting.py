@@ -145,4 +145,4 @@ def test_only_own_texts_tell_that_offsets_begin_with_one() -> None:
 @pytest.mark.parametrize("found", ["Astra\u200b Labs", "Astra  Labs", "Astra\r\nLabs"])
 def test_white_space_and_what_has_no_width_make_no_other_text(found: str) -> None:
     mention = Mention(((3, 13),), "X", found)
-    assert misfit_of("By Astra Labs", mention) == (None, (3, 13))
+    assert misfit_of("By Astra Labs", mention) == (None, ((3, 13),))

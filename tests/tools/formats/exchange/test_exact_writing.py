@@ -131,3 +131,29 @@ def test_labels_come_back_from_conll_u(label: str, tmp_path: Path) -> None:
     (again,) = texts_in(tmp_path / "out")
     assert (again.text, again.name) == ("a b c", "a b")
     assert [(one.parts, one.label) for one in again.mentions] == [(((0, 3),), label)]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["(1-person(2-place)", "_", "1)"], [((0, 3), "person"), ((0, 1), "place")]),
+        (["(1-person)(2-place", "2)"], [((0, 1), "person"), ((0, 2), "place")]),
+        (["(1-person(2-place", "2)1)"], [((0, 2), "person"), ((0, 2), "place")]),
+        (["(1[1/2]-person)", "(2-place)", "(1[2/2]-person)"],
+         [((0, 1), (2, 3), "person"), ((1, 2), "place")]),
+        # One id for several spans, as of the same person; the last one has no second part.
+        (["(1[1/2]-a)", "(1[2/2]-a)", "(1[1/2]-a)", "(1-a)", "(1[2/2]-a)", "(1[1/2]-a)"],
+         [((0, 1), (1, 2), "a"), ((2, 3), (4, 5), "a"), ((3, 4), "a")]),
+    ],
+)  # fmt: skip
+def test_brackets_are_spans_in_the_order_in_which_they_begin(
+    values: list[str], expected: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    path = tmp_path / "in.conllu"
+    rows = [ROW.format(n, "a", f"Entity={value}") for n, value in enumerate(values, start=1)]
+    path.write_text("".join(rows))
+    (text,) = texts_in(path)
+    assert [
+        (*((start // 2, (end + 1) // 2) for start, end in one.parts), one.label)
+        for one in text.mentions
+    ] == expected

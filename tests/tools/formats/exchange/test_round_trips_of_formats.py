@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from helpers import blank
+from spacy_cascade.pipeline.spans.parts import annotations_of, part_id
+from spacy_cascade.tools.formats.columns import ReadOptions
+from spacy_cascade.tools.formats.discontinuous import Discontinuous, writable
 from spacy_cascade.tools.formats.docs import to_docs
 from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
 from spacy_cascade.tools.formats.exchange.registry import find_sources, format_named
@@ -41,20 +45,36 @@ def entities(doc: Doc) -> list[tuple[str, str]]:
     return [("".join(span.text.split()), span.label_) for span in doc.ents]
 
 
-def through(name: str, docs: list[Doc]) -> list[Doc]:
-    """The Docs as they are after they were written and read, recognised by their content."""
+def through(name: str, docs: list[Doc], key: str | None = None) -> list[Doc]:
+    """The Docs as they are after they were written and read, recognised by their content.
+
+    key: of the group of spans that is written and read, in place of entities.
+    """
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "file"
-        written = [text_of(doc, lambda span: 0.5) for doc in docs]
-        format_named(name).write(written, path)
+        path, writer = Path(folder) / "file", format_named(name)
+        made = [text_of(doc, lambda span: 0.5, spans_key=key) for doc in docs]
+        drop, parts = Discontinuous.DROP, Discontinuous.PARTS
+        writer.write(
+            [
+                replace(text, mentions=tuple(writable(text, drop, keeps_parts=writer.keeps_parts)))
+                for text in made
+            ],
+            path,
+        )
         reader, (source,) = find_sources(path)
         assert reader.name == name
         if not isinstance(reader, TextFormat):
-            return list(to_docs(reader.read(source, FormatOptions()), NLP.vocab))
+            n_levels = source.lines[0].count("\t") if name == "columns" else 1
+            columns = ReadOptions(tag_column=tuple(range(1, 1 + n_levels)))
+            read = reader.read(source, FormatOptions(columns))
+            return list(to_docs(read, NLP.vocab, spans_key=key))
         found = list(reader.read(source, FormatOptions(predictions=True)))
     texts = [text for text in found if isinstance(text, AnnotatedText)]
     assert len(texts) == len(found)
-    return [place(text, NLP.make_doc, NLP.vocab, spans_key=None).doc for text in texts]
+    return [
+        place(text, NLP.make_doc, NLP.vocab, spans_key=key, discontinuous=parts).doc
+        for text in texts
+    ]
 
 
 @pytest.mark.parametrize("name", [*SAME_TEXT, *OTHERS])
@@ -65,6 +85,45 @@ def test_entities_come_back(name: str, docs: list[Doc]) -> None:
     assert [entities(doc) for doc in again] == [entities(doc) for doc in docs]
     if name in SAME_TEXT:
         assert [doc.text for doc in again] == [doc.text for doc in docs]
+
+
+@st.composite
+def grouped_docs(draw: st.DrawFn) -> Doc:
+    """Docs whose spans overlap in any way; some have two parts, and some go through sentences."""
+    words = st.lists(st.sampled_from(["a", "b-c", "é", "😀"]), min_size=6, max_size=6)
+    doc = NLP.make_doc(" ".join(draw(words)))
+    for token in doc:
+        token.is_sent_start = token.i in (0, 3)
+    bounds = st.tuples(st.integers(0, 5), st.integers(1, 6)).filter(lambda pair: pair[0] < pair[1])
+    spans = []
+    for number, (start, end) in enumerate(draw(st.lists(bounds, max_size=5))):
+        label = draw(st.sampled_from(["protein", "cell_type"]))
+        is_parted = end - start > 2 and draw(st.booleans())
+        pairs = [(start, start + 1), (end - 1, end)] if is_parted else [(start, end)]
+        own = part_id(str(number)) if is_parted else ""
+        spans += [Span(doc, first, last, label, span_id=own) for first, last in pairs]
+    doc.spans["sc"] = spans
+    return doc
+
+
+def annotations(doc: Doc, *, has_parts: bool) -> list[tuple[tuple[tuple[int, int], ...], str]]:
+    """Each annotation of the group once, by its bounds and its label."""
+    found = [
+        (tuple((span.start, span.end) for span in parts), parts[0].label_)
+        for parts in annotations_of(doc.spans["sc"])
+    ]
+    return sorted({one for one in found if has_parts or len(one[0]) == 1})
+
+
+@pytest.mark.parametrize("name", [*SAME_TEXT, "pubtator", "conllu", "columns"])
+@settings(max_examples=20)
+@given(docs=st.lists(grouped_docs(), min_size=1, max_size=3))
+def test_groups_come_back(name: str, docs: list[Doc]) -> None:
+    has_parts = format_named(name).keeps_parts
+    again = through(name, docs, "sc")
+    assert [annotations(doc, has_parts=True) for doc in again] == [
+        annotations(doc, has_parts=has_parts) for doc in docs
+    ]
 
 
 @pytest.mark.parametrize("text", ["A title", "A title\nAn abstract"])

@@ -64,10 +64,7 @@ class BatchGroup:
         long.
         """
         start, end = self.spans.start, self.spans.end
-        order = np.lexsort((-np.arange(len(start)), -end, start))
-        # Outermost spans are those that reach beyond all before them.
-        reach = np.append(0, np.maximum.accumulate(end[order]))
-        order = order[end[order] > reach[:-1]]
+        order = outermost(start, end, -np.arange(len(start)))
         if (start[order[1:]] < end[order[:-1]]).any():
             order = _longest(start, end)
         return self.spans.take(order)
@@ -138,6 +135,18 @@ def _confidences(group: SpanGroup, n_spans: int) -> Sequence[float] | Floats1d:
         known = dict(zip(keys, scores, strict=True))
         return [known.get((s.start_char, s.end_char, s.label), 1.0) for s in group]
     return np.ones(n_spans) if scores is None or len(scores) != n_spans else scores
+
+
+def outermost(start: Pointers1d, end: Pointers1d, ranks: Pointers1d) -> Pointers1d:
+    """Numbers of the spans that are inside no other one, ascending by start.
+
+    Of equal bounds, the one of the least rank. Some of them may cross each other.
+    """
+    order = np.lexsort((ranks, -end, start))
+    # They reach beyond all before them.
+    reach = np.append(0, np.maximum.accumulate(end[order]))
+    found: Pointers1d = order[end[order] > reach[:-1]]
+    return found
 
 
 def _longest(start: Pointers1d, end: Pointers1d) -> Pointers1d:

@@ -24,7 +24,7 @@ from .initializing import read_examples
 from .reading import read, span_units, untyped
 from .settings import Positive, Share, setting
 from .span_gold import SpanGold
-from .spans.gold import GoldSpans, gold_bounds, gold_flags
+from .spans.gold import GoldSpans, PartsOfGold, gold_bounds, gold_flags
 from .spans.groups import table_of_group
 from .spans.nesting import ALL
 from .spans.placing import (
@@ -58,6 +58,7 @@ class CascadeClassifier(CascadePipe):
     mention_labels: Texts | None = setting(None)
     gold_key: str | None = setting(None)
     gold_labels: Texts | None = setting(None)
+    gold_parts: PartsOfGold = setting("neither")
     reject: bool = setting(False, is_fixed=True)
     confidence: bool = setting(True)
     temperature: Positive = setting(1.0)
@@ -66,6 +67,7 @@ class CascadeClassifier(CascadePipe):
     set_ents: bool = setting(True)
     prefer: Literal["surest", "outermost"] = setting("surest")
     drop: bool = setting(False)
+    _told_of_parts = ""
     _has_warned = False
     """Whether it has said that there are no spans to type."""
 

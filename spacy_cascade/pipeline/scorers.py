@@ -12,7 +12,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..types import Pointers1d
-from .spans.gold import is_negative, read_gold, read_own_gold, same_tokens
+from .spans.gold import PartsOfGold, is_negative, read_gold, read_own_gold, same_tokens
 from .spans.nesting import nesting
 from .spans.placing import LabelledSpan
 
@@ -56,6 +56,7 @@ def score_segments(
     spans_key: str,
     gold_key: str | None = None,
     gold_labels: Sequence[str] | None = None,
+    gold_parts: PartsOfGold = "neither",
     set_ents: bool = False,
     overlapping: bool = False,
     is_chosen_from: bool = False,
@@ -71,9 +72,10 @@ def score_segments(
     the group. Registered as `spacy_cascade.segments_scorer.v1`.
     """
     examples = [_aligned(_with_gold(example, gold_key, gold_labels)) for example in examples]
-    listed = _count_spans(examples, spans_key, gold_key, key=_bounds)
+    gold = _Gold(gold_key, gold_parts)
+    listed = _count_spans(examples, spans_key, gold, key=_bounds)
     if overlapping and is_chosen_from:
-        chosen = _count_spans(examples, spans_key, gold_key, key=_bounds, spans_of=_chosen)
+        chosen = _count_spans(examples, spans_key, gold, key=_bounds, spans_of=_chosen)
         scores = {**_named("segments", chosen), **_named("candidates", listed)}
     else:
         scores = _named("segments", listed)
@@ -85,7 +87,7 @@ def score_segments(
 def _count_spans(
     examples: Iterable[Example],
     spans_key: str,
-    gold_key: str | None,
+    gold: _Gold,
     key: Callable[[LabelledSpan], Hashable] = lambda span: span,
     labels: Container[str] | None = None,
     spans_of: Callable[[Doc, str], Iterable[Span]] = lambda doc, key: _all_spans(doc, key),
@@ -97,12 +99,19 @@ def _count_spans(
     """
     score = PRFScore()
     annotated = False
-    for found, gold, wanted in _compared(examples, spans_key, gold_key, labels, spans_of):
+    for found, right, wanted in _compared(examples, spans_key, gold, labels, spans_of):
         annotated = True
-        agreeing = set(map(key, gold))
+        agreeing = set(map(key, right))
         score.score_set(set(map(key, found)), agreeing)
         score.fn += len(set(map(key, wanted))) - len(agreeing)
     return score if annotated else None
+
+
+class _Gold(NamedTuple):
+    """Where gold spans are, None for entities, and what counts of discontinuous annotations."""
+
+    key: str | None
+    parts: PartsOfGold
 
 
 class _Compared(NamedTuple):
@@ -116,13 +125,13 @@ class _Compared(NamedTuple):
 def _compared(
     examples: Iterable[Example],
     spans_key: str,
-    gold_key: str | None,
+    gold: _Gold,
     labels: Container[str] | None,
     spans_of: Callable[[Doc, str], Iterable[Span]],
 ) -> Iterator[_Compared]:
     """The spans of each example with annotation, as `_count_spans` takes them."""
     for example in examples:
-        said = read_own_gold(example.reference, gold_key)
+        said = read_own_gold(example.reference, gold.key, parts=gold.parts)
         known = said.observed
         if not known.any():
             continue
@@ -134,12 +143,12 @@ def _compared(
             and (all_known or known[sources[span.start : span.end]].all())
         ]
         is_same = isinstance(example, _SameTokens)
-        gold = said.spans if is_same else read_gold(example, gold_key).spans
-        yield _Compared(found, gold, said.spans)
+        aligned = said if is_same else read_gold(example, gold.key, parts=gold.parts)
+        yield _Compared(found, aligned.spans, said.spans)
 
 
 def _by_level_and_label(
-    examples: Iterable[Example], spans_key: str, gold_key: str | None, labels: Container[str]
+    examples: Iterable[Example], spans_key: str, gold: _Gold, labels: Container[str]
 ) -> Scores:
     """`spans_<key>_per_level` and `spans_<key>_per_type`; nothing where no spans are nested.
 
@@ -154,9 +163,9 @@ def _by_level_and_label(
             for name in (("level", str(depth)), ("type", span[2])):
                 counts[name][place] += span in known
 
-    for found, gold, wanted in _compared(examples, spans_key, gold_key, labels, _all_spans):
+    for found, right, wanted in _compared(examples, spans_key, gold, labels, _all_spans):
         for place, (spans, known) in enumerate(
-            ((found, set(found)), (found, set(gold)), (wanted, set(wanted)), (gold, set(found)))
+            ((found, set(found)), (found, set(right)), (wanted, set(wanted)), (right, set(found)))
         ):
             count(spans, place, known)
     if sum(kind == "level" for kind, _ in counts) < 2:
@@ -226,6 +235,7 @@ def score_types(
     spans_key: str | None = None,
     gold_key: str | None = None,
     gold_labels: Sequence[str] | None = None,
+    gold_parts: PartsOfGold = "neither",
     **settings: object,
 ) -> Scores:
     """`types_acc`: share of gold spans that get their gold type; and spaCy's `ents_*`.
@@ -236,7 +246,7 @@ def score_types(
     gold_labels: of the gold spans that count. Registered as `spacy_cascade.types_scorer.v1`.
     """
     examples = [_aligned(_with_gold(example, gold_key, gold_labels)) for example in examples]
-    gold = [read_gold(example, gold_key).spans for example in examples]
+    gold = [read_gold(example, gold_key, parts=gold_parts).spans for example in examples]
     bounds = [[(start, end) for start, end, _ in spans] for spans in gold]
     types = classify([example.predicted for example in examples], bounds)
     pairs = [
@@ -247,9 +257,10 @@ def score_types(
     right = sum(label == found for label, found in pairs)
     scores = {"types_acc": right / len(pairs) if pairs else None, **get_ner_prf(examples)}
     if spans_key is not None:
-        found = _count_spans(examples, spans_key, gold_key, labels=labels)
+        place = _Gold(gold_key, gold_parts)
+        found = _count_spans(examples, spans_key, place, labels=labels)
         scores.update(_named(f"spans_{spans_key}", found))
-        scores.update(_by_level_and_label(examples, spans_key, gold_key, labels))
+        scores.update(_by_level_and_label(examples, spans_key, place, labels))
     return scores
 
 

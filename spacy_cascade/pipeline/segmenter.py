@@ -26,7 +26,7 @@ from .initializing import read_examples
 from .settings import Positive, SchemeName, Share, setting
 from .span_gold import SpanGold
 from .spans.entities import Presets, read_presets
-from .spans.gold import GoldSpans
+from .spans.gold import GoldSpans, PartsOfGold
 from .spans.nbest import (
     Count,
     Segmentation,
@@ -62,6 +62,7 @@ class CascadeSegmenter(CascadePipe):
     gold_key: str | None = setting(None)
     gold_labels: Texts | None = setting(None)
     gold_level: Literal["innermost", "outermost"] | None = setting(None)
+    gold_parts: PartsOfGold = setting("neither")
     spans_key: str = setting("cascade")
     confidence: bool = setting(True)
     temperature: Positive = setting(1.0)
@@ -74,6 +75,7 @@ class CascadeSegmenter(CascadePipe):
     n_best: Count = setting(1)
     joint_key: str | None = setting(None)
 
+    _told_of_parts = ""
     _needed = 0.0
     """As `_least_needed` was last, for a copy in a process without the pipeline."""
 

@@ -16,6 +16,7 @@ from .corpus import GetExamples, check_labels
 from .examples import ENTITIES
 from .spans.gold import (
     GoldSpans,
+    PartsOfGold,
     gold_flags,
     is_negative,
     of_level,
@@ -24,17 +25,26 @@ from .spans.gold import (
 )
 from .spans.placing import ENTITY
 
+_LEARNT = {
+    "neither": "nothing",
+    "covering": "the span from its first to its last word",
+    "parts": "all parts, as spans of their own",
+}
+
 
 class Learner(Protocol):
     """A component that learns from spans; typed: whether it tells their labels apart.
 
     gold_level: which of gold spans that are inside others it learns (`spans.nesting.LEVELS`), or
-    all; None where spans that overlap are an error.
+    all; None where spans that overlap are an error. gold_parts: what it learns of discontinuous
+    annotations.
     """
 
     name: str
     typed: bool
     gold_level: str | None
+    gold_parts: PartsOfGold
+    _told_of_parts: str
     gold_key: str | None
     gold_labels: Texts | None
     n_examples: int | None
@@ -53,7 +63,17 @@ class SpanGold:
 
     def read_to_judge(self, example: Example) -> GoldSpans:
         """What to compare with: gold spans, which may overlap."""
-        return read_gold(example, self.pipe.gold_key, self.pipe.gold_labels)
+        pipe = self.pipe
+        gold = read_gold(example, pipe.gold_key, pipe.gold_labels, pipe.gold_parts)
+        if gold.has_parts and pipe.gold_parts != pipe._told_of_parts:
+            pipe._told_of_parts = pipe.gold_parts
+            logger.info(
+                "'%s' meets discontinuous annotations in %s, and learns %s of each (gold_parts).",
+                pipe.name,
+                place_of(pipe.gold_key),
+                _LEARNT[pipe.gold_parts],
+            )
+        return gold
 
     def reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """Attributes of tokens of the reference, and keys of its groups, that gold is read of."""

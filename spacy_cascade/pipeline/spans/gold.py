@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, TAG
@@ -22,7 +22,11 @@ from ...types import Bools1d, Ints2d
 from .confidences import scores_of
 from .entities import CONFIDENCE_ATTRIBUTE, INSIDE, entity_bounds
 from .nesting import ALL, LEVELS, nesting
+from .parts import annotations_of, is_part_id
 from .placing import Bounds, BoundsArray, LabelledSpan, as_array
+
+PartsOfGold: TypeAlias = Literal["neither", "covering", "parts"]
+"""What is learnt of a discontinuous annotation, whose parts are spans (`spans.parts`)."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,13 @@ class GoldSpans:
     """What the reference says about the tokens of the predicted Doc.
 
     spans: `(start, end, label)` in ascending order; those of a group of spans may overlap.
-    observed: bool `[T]`, False for tokens without annotation.
+    observed: bool `[T]`, False for tokens without annotation. has_parts: whether some annotations
+    are discontinuous.
     """
 
     spans: list[LabelledSpan]
     observed: Bools1d
+    has_parts: bool = field(default=False, kw_only=True)
 
     def labels_of_bounds(self) -> dict[Bounds, set[str]]:
         """The labels of the spans with the same bounds."""
@@ -125,26 +131,33 @@ def ruled_spans(ruler: SpanRuler, example: Example) -> list[LabelledSpan]:
 
 
 def read_gold(
-    example: Example, spans_key: str | None, labels: Collection[str] | None = None
+    example: Example,
+    spans_key: str | None,
+    labels: Collection[str] | None = None,
+    parts: PartsOfGold = "neither",
 ) -> GoldSpans:
     """Gold spans from `reference.ents`, or from `reference.spans[spans_key]`.
 
-    labels: of the spans that count, None for any; tokens of other spans are outside.
+    labels: of the spans that count, None for any; tokens of other spans are outside. parts: what
+    becomes of discontinuous annotations (`_joined`).
 
     Tokens of gold spans that the predicted tokenization cannot express are not observed, nor are
     those of negative annotation (`is_negative`), which may be anything else.
     """
-    gold = _read_reference(example.reference, spans_key)
+    gold = _read_reference(example.reference, spans_key, parts)
     if not same_tokens(example):
         gold = _aligned(example, gold)
     return _that_count(gold, labels)
 
 
 def read_own_gold(
-    reference: Doc, spans_key: str | None, labels: Collection[str] | None = None
+    reference: Doc,
+    spans_key: str | None,
+    labels: Collection[str] | None = None,
+    parts: PartsOfGold = "neither",
 ) -> GoldSpans:
     """As `read_gold`, all gold spans of a reference, in its own tokens."""
-    return _that_count(_read_reference(reference, spans_key), labels)
+    return _that_count(_read_reference(reference, spans_key, parts), labels)
 
 
 def _that_count(gold: GoldSpans, labels: Collection[str] | None) -> GoldSpans:
@@ -158,7 +171,7 @@ def _that_count(gold: GoldSpans, labels: Collection[str] | None) -> GoldSpans:
             if is_negative(label):
                 gold.observed[start:end] &= is_said[start:end]
     wanted = said if labels is None else [span for span in said if span[2] in labels]
-    return GoldSpans(wanted, gold.observed)
+    return replace(gold, spans=wanted)
 
 
 def of_level(gold: GoldSpans, level: str | None, doc: Doc, spans_key: str | None) -> GoldSpans:
@@ -208,15 +221,36 @@ def _aligned(example: Example, gold: GoldSpans) -> GoldSpans:
             aligned.append((exact.start, exact.end, label))
         else:
             observed[touched] = False
-    return GoldSpans(aligned, observed)
+    return replace(gold, spans=aligned, observed=observed)
 
 
-def _read_reference(reference: Doc, spans_key: str | None) -> GoldSpans:
+def _read_reference(reference: Doc, spans_key: str | None, parts: PartsOfGold) -> GoldSpans:
     if spans_key is None:
         return _read_entities(reference)
     spans = sorted(reference.spans.get(spans_key, []))
     observed = np.full(len(reference), spans_key in reference.spans)
+    if any(span.id and is_part_id(span.id_) for span in spans):
+        return _joined(spans, observed, parts)
     return GoldSpans([(s.start, s.end, s.label_) for s in spans], observed)
+
+
+def _joined(spans: Sequence[Span], observed: Bools1d, parts: PartsOfGold) -> GoldSpans:
+    """Spans of which some are parts of discontinuous annotations.
+
+    Of these all parts are learnt, the span that covers them, or neither: then their tokens are not
+    observed.
+    """
+    found: list[LabelledSpan] = []
+    for annotation in annotations_of(spans):
+        first, last = annotation[0], annotation[-1]
+        if parts == "covering" or not is_part_id(first.id_):
+            found.append((first.start, last.end, first.label_))
+        elif parts == "parts":
+            found += [(span.start, span.end, span.label_) for span in annotation]
+        else:
+            for span in annotation:
+                observed[span.start : span.end] = False
+    return GoldSpans(sorted(found), observed, has_parts=True)
 
 
 def _read_entities(reference: Doc) -> GoldSpans:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from spacy.tokens import Doc, Span
 
+from ...features.group_spans import outermost
 from ...features.tokens import Tokens
 from ...inference.schemes import Spans
 from ...inference.spans import best_disjoint
@@ -112,6 +113,9 @@ def longest_disjoint(start: Pointers1d, end: Pointers1d) -> Pointers1d:
 
     Of spans of one length the first one, as `spacy.util.filter_spans` chooses.
     """
+    order = outermost(start, end, np.arange(len(start)))
+    if not (start[order[1:]] < end[order[:-1]]).any():
+        return order
     taken = np.zeros(end.max(initial=0), dtype=np.bool_)
     kept = []
     for i in np.lexsort((start, start - end)).tolist():

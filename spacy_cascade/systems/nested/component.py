@@ -77,7 +77,7 @@ class CascadeLevels(CascadeSegmenter):
     ones rest. A span is added where it holds all earlier ones that it shares tokens with.
     """
 
-    most_levels: Count = setting(3)
+    most_levels: Count = setting(2)
 
     gold_level = None
     n_best = 1

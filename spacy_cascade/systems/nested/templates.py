@@ -10,16 +10,12 @@ from ...features.templates import Templates
 from ...types import Texts
 
 LEVELS = [
-    "bias", "word@-2..2", "lower@-2..2", "word@-1 & word@0", "word@0 & word@1",
-    "brief_class@-1..1", "nested_span(KEY)@-2..2", "nested_span(KEY)@-1 & nested_span(KEY)@0",
+    "bias", "lower@-2..2", "word@-1..1", "brief_class", "nested_span(KEY)@-1 & nested_span(KEY)@0",
     "nested_span(KEY)@0 & nested_span(KEY)@1", "lower@-1 & nested_span(KEY)@0",
-    "lower@0 & nested_span(KEY)@0", "lower@0 & nested_span(KEY)@1",
-    "lower@0 & nested_span(KEY)@-1", "nested_span(KEY) & span_word(KEY, before)",
-    "nested_span(KEY) & span_word(KEY, after)", "nested_span(KEY) & span_word(KEY, last)",
+    "lower@0 & nested_span(KEY)@1", "lower@0 & nested_span(KEY)@-1",
     "span_word(KEY, before) & span_word(KEY, last)",
     "span_word(KEY, after) & span_word(KEY, last)",
-    "span_word(KEY, before) & span_word(KEY, after)", "lower@0 & span_word(KEY, last)@-1",
-    "lower@0 & span_word(KEY, last)@1",
+    "span_word(KEY, before) & span_word(KEY, after)",
     "lower@0 & span_word(KEY, last)@-1 & span_word(KEY, last)@1",
 ]  # fmt: skip
 """Words, the spans below, and the words at their edges: what stands before, first, last and after.

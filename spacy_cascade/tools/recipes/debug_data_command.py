@@ -54,7 +54,7 @@ def debug_data_command(context: typer.Context, config: Config) -> None:
     from ..reports.corpus import measure_size
     from ..tokenizers.lost_spans import count_lost
     from .describing import lost_text
-    from .nested_spans import measure_nested, nested_text
+    from .nested_spans import discontinuous_text, measure_nested, nested_text
 
     nlp, train, dev = _read(config, read_overrides(context.args))
     train_docs, dev_docs = ([example.reference for example in part] for part in (train, dev))
@@ -65,6 +65,8 @@ def debug_data_command(context: typer.Context, config: Config) -> None:
     print_contradictions(chain(pieces_of(train_docs, "train"), pieces_of(dev_docs, "dev")))
     if nested := measure_nested(train_docs):
         print_info(nested_text(nested))
+    if discontinuous := discontinuous_text(train_docs):
+        print_info(discontinuous)
     if lost := count_lost(train_docs):
         print_warning(lost_text(lost))
     _print_tokenizers(nlp, train)

@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from spacy.util import filter_spans
 
 from ...pipeline.spans.nesting import nesting
+from ...pipeline.spans.parts import annotations_of
 
 
 @dataclass(frozen=True)
@@ -79,3 +80,15 @@ def take_entities(docs: Iterable[Doc]) -> None:
     nested = None if any(doc.ents for doc in listed) else measure_nested(listed)
     for doc in listed if nested else ():
         doc.set_ents(filter_spans(doc.spans.get(nested.key, ())))  # type: ignore[union-attr]
+
+
+def discontinuous_text(docs: Iterable[Doc]) -> str | None:
+    """How many annotations of span groups have several parts; None where none has."""
+    groups = (group for doc in docs for group in doc.spans.values())
+    sizes = [len(parts) for group in groups for parts in annotations_of(group) if len(parts) > 1]
+    if not sizes:
+        return None
+    return (
+        f"{len(sizes):,} annotations are discontinuous: {sum(sizes):,} parts. gold_parts of the "
+        "components says whether training takes the covering spans, the parts, or neither."
+    )

@@ -77,7 +77,7 @@ def test_no_more_levels_than_are_wanted(nlp: Language) -> None:
         assert (0, 7, "person") not in bounds(doc.spans["cascade"])
         assert (3, 7, "place") in bounds(doc.spans["cascade"])
     finally:
-        levels.most_levels = 3
+        levels.most_levels = 2
 
 
 def test_a_batch_is_annotated_as_its_docs_are(nlp: Language) -> None:
@@ -140,7 +140,7 @@ def test_types_can_be_told_apart_in_one_phase() -> None:
             "model": {"min_count": 1},
         },
     )
-    train(nlp, nested_examples(nlp), updates=5)
+    train(nlp, nested_examples(nlp), updates=10)
     assert by_heart(nlp)
 
 

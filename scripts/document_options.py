@@ -30,6 +30,7 @@ PAGES = {
 NO_DEFAULT = "needed"
 _ROW = r"^\| `(\w+)` \| .*? \|(?= )"
 """Name and default of an option."""
+_OTHERS = r"other options\s+are\s+those\s+of\s+\[?`([\w.]+)`"
 
 
 def documented(page: Path) -> str:
@@ -40,7 +41,8 @@ def documented(page: Path) -> str:
     """
     entries = {e.name: e for group in PAGES[page] for e in _of_package(group)}
     sections = re.split(r"^(?=##)", page.read_text(encoding="utf8"), flags=re.MULTILINE)
-    text = "".join(_with_defaults(section, entries) for section in sections)
+    every = dict(entries)
+    text = "".join(_with_defaults(section, entries, every) for section in sections)
     if entries:
         raise SystemExit(f"{page.name} needs a section for each of {sorted(entries)}.")
     return text
@@ -50,11 +52,20 @@ def _of_package(group: str) -> Iterator[EntryPoint]:
     yield from (e for e in entry_points(group=group) if e.value.startswith("spacy_cascade"))
 
 
-def _with_defaults(section: str, entries: dict[str, EntryPoint]) -> str:
-    """A section whose heading names entries, which have the same options and are taken out."""
+def _with_defaults(
+    section: str, entries: dict[str, EntryPoint], every: dict[str, EntryPoint]
+) -> str:
+    """A section whose heading names entries, which have the same options and are taken out.
+
+    Where it says that the other options are those of another entry, these have no rows.
+    """
     heading = section.partition("\n")[0]
     of_names = {n: _options(entries.pop(n)) for n in re.findall(r"`([\w.]+)`", heading)}
-    for name, options in of_names.items():
+    others: dict[str, str] = {}
+    for name in re.findall(_OTHERS, section):
+        others = _options(every[name])
+    for name, all_options in of_names.items():
+        options = {key: d for key, d in all_options.items() if others.get(key) != d}
         if sorted(re.findall(_ROW, section, re.MULTILINE)) != sorted(options):
             raise SystemExit(f"The section of {name} needs one row each for {sorted(options)}.")
         section = _written(section, options)

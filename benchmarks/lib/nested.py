@@ -102,15 +102,16 @@ def rows_of(spans: Iterable[Span]) -> set[Row]:
     return {(span.start, span.end, span.label_) for span in spans}
 
 
+def count_rows(found: set[Row], gold: set[Row]) -> tuple[int, int, int]:
+    """How many spans are right, found and gold."""
+    return len(found & gold), len(found), len(gold)
+
+
 def count(found: Iterable[set[Row]], gold: Iterable[Doc]) -> Counts:
     """Compare what was found in each Doc with all of its gold spans: bounds and labels."""
-    right = n_found = n_gold = 0
-    for rows, doc in zip(found, gold, strict=True):
-        wanted = rows_of(doc.spans[ENTITIES])
-        right += len(rows & wanted)
-        n_found += len(rows)
-        n_gold += len(wanted)
-    return Counts(right, n_found, n_gold)
+    pairs = zip(found, gold, strict=True)
+    counts = [count_rows(rows, rows_of(doc.spans[ENTITIES])) for rows, doc in pairs]
+    return Counts(*map(sum, zip((0, 0, 0), *counts, strict=True)))
 
 
 def covered(candidates: Iterable[set[tuple[int, int]]], gold: Iterable[Doc]) -> float:

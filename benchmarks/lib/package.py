@@ -129,6 +129,33 @@ def write_training_config(
     return {"seconds": watch.passed, "has_words": KNOWLEDGE in text}
 
 
+def train_levels(train: str, dev: str, model: str, lang: str, kind: str) -> dict[str, Any]:
+    """Train what `init` chooses for nested spans, and save it; the processor seconds.
+
+    kind: `nested`, or `flat` for the entities of `doc.ents` alone.
+    """
+    from dataclasses import replace
+
+    from spacy.vocab import Vocab
+
+    from spacy_cascade.pipeline.readers import read_docs
+    from spacy_cascade.tools.recipes.settings import with_settings
+    from spacy_cascade.tools.recipes.suggesting import look_at, suggest
+    from spacy_cascade.workflows.folds import train_pipeline
+
+    profile = look_at(Path(train), Path(dev), {"lang": lang})
+    if kind == "flat":
+        profile = replace(profile, nested=None)
+    given = {"train": Path(train), "dev": Path(dev), "lang": lang}
+    config = suggest(profile, given).config
+    readers = {f"corpora.{part}": {**TOKENS_GIVEN, "path": None} for part in ("train", "dev")}
+    docs, watch = read_docs(Path(train), Vocab()), Stopwatch()
+    with watch:
+        nlp = train_pipeline(with_settings(config, readers), docs, Path(dev))
+    nlp.to_disk(model)
+    return {"seconds": watch.computed, "pipeline": nlp.pipe_names}
+
+
 def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[str, int]:
     """Convert a column file as `spacy cascade convert` does, and count entities by label.
 

@@ -21,6 +21,7 @@ from benchmarks.lib.nested import (
     rows_of,
 )
 from benchmarks.peers import spacy_spancat
+from benchmarks.suite.nested import train_and_score
 from helpers import LANGUAGE, blank, bounds
 
 UNIVERSITY = {
@@ -117,3 +118,21 @@ def test_spancat_is_trained_on_likely_spans(tmp_path: Path) -> None:
     assert result["before_spancat_seconds"] > 0
     assert result["candidates"]["covered"] == 100
     assert model.exists()
+
+
+@pytest.mark.slow
+def test_levels_against_a_flat_pipeline(tmp_path: Path) -> None:
+    corpus = write_nested(tmp_path / "corpus.jsonl", 12)
+    rest = [f"doc{number}" for number in range(8)]
+    found = {
+        kind: train_and_score([corpus, *rest], [corpus, "doc8", "doc9"], str(tmp_path), "en", kind)
+        for kind in ("flat", "nested")
+    }
+    assert found["flat"]["pipeline"] == ["cascade_segmenter", "cascade_classifier"]
+    assert "cascade_levels" in found["nested"]["pipeline"]
+    for kind in found:
+        assert found[kind]["documents"] == ["doc8", "doc9"]
+        assert {counts["all"][2] for counts in found[kind]["counts"]} == {4}
+        assert {counts["outermost"][2] for counts in found[kind]["counts"]} == {2}
+    assert {counts["inner"][0] for counts in found["nested"]["counts"]} == {2}
+    assert {counts["inner"][1] for counts in found["flat"]["counts"]} == {0}

@@ -36,6 +36,7 @@ from spacy_cascade.storage import model_file
 CHANGED: dict[str, dict[str, Any]] = {
     SEGMENTER: {
         "gold_key": "gold", "gold_labels": ["GENE"], "gold_level": "outermost",
+        "gold_parts": "covering",
         "spans_key": "other", "confidence": True,
         "temperature": 2.5, "unseen_words": 0.0625, "threshold": 0.125,
         "label_thresholds": {"ENT": 0.25},
@@ -46,7 +47,7 @@ CHANGED: dict[str, dict[str, Any]] = {
         "spans_key": None, "mention_labels": ["ENT"], "gold_key": "gold", "gold_labels": ["GENE"],
         "confidence": True, "temperature": 0.5, "threshold": 0.75,
         "label_thresholds": {"GENE": 0.5, "CELL": 0.0}, "set_ents": False,
-        "prefer": "outermost", "drop": True,
+        "gold_parts": "parts", "prefer": "outermost", "drop": True,
     },
     RERANKER: {
         "spans_key": "other", "weight": 2.0, "scale": 0.5, "rate": 0.25, "keep_candidates": True,

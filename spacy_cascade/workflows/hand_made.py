@@ -165,7 +165,8 @@ def _refuse_overlap(spans: Sequence[Triple], text: str) -> None:
         if other[0] < one[1]:
             raise TrainingError(
                 f"{shown(text)}: the spans {one!r} {text[one[0] : one[1]]!r} and {other!r} "
-                f"{text[other[0] : other[1]]!r} overlap. Keep one of them."
+                f"{text[other[0] : other[1]]!r} overlap. Keep one of them; or, for cascade_levels, "
+                "give {'spans': {gold_key: …}}."
             )
 
 

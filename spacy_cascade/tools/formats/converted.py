@@ -195,13 +195,14 @@ def report_lost(
     by_kind: dict[Misfit, list[LostSpan]] = {}
     for misfit in Misfit:
         lost = [one for one in summary.lost if one.misfit == misfit]
-        if lost:
+        if lost and misfit == Misfit.OVERLAPS and spans_key is not None:
+            spans = counted(len(lost), "span")
+            print_info(f"{spans} {misfit.value}: in doc.spans[{spans_key!r}] alone, no entity.")
+        elif lost:
             by_kind[misfit] = lost
             print_warning(f"No entity for {counted(len(lost), 'span')} {misfit.value}:")
             _print_spans(lost)
     by_kind.pop(Misfit.NEGATIVE, None)  # they are no entities by what they say
-    if spans_key is not None:
-        by_kind.pop(Misfit.OVERLAPS, None)
     if discontinuous is Discontinuous.PARTS:
         kept = by_kind.pop(Misfit.PARTS, [])
         what = f"in doc.spans[{spans_key!r}], as parts with a common id"

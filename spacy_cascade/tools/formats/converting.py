@@ -127,7 +127,11 @@ def _texts_to_docs(
     )  # fmt: skip
     docs, pieces = DocBin(store_user_data=True), list[Piece]()
     for text, one in with_progress(placed, output.name):
-        keep_lost(one.doc, map(_noted, one.lost))
+        # Those that overlap are in the group, where there is one.
+        gone = [
+            each for each in one.lost if making.spans_key is None or each.misfit != Misfit.OVERLAPS
+        ]
+        keep_lost(one.doc, map(_noted, gone))
         docs.add(one.doc)
         pieces.extend(_piece_of(text))
     reading.check(made.bad_spans)

@@ -15,6 +15,7 @@ from format_files import FILES, doccano, docs_in, entities_in, written
 from spacy_cascade.tools.formats.annotated import TextSummary
 from spacy_cascade.tools.formats.converted import print_texts
 from spacy_cascade.tools.tokenizers import languages
+from spacy_cascade.tools.tokenizers.lost_spans import count_lost
 
 Span = tuple[int, int, str]
 GOOD = ("Ada saw Rome.", [(0, 3, "PER"), (8, 12, "LOC")])
@@ -59,7 +60,9 @@ def test_spans_that_no_token_can_express_are_counted_and_shown(source: Path, out
     option = ("--tokenizer", "spacy_cascade.PunctuationTokenizer.v1", "--spans-key", "sc")
     stdout, _ = run("convert", source, output, *option)
     assert "No entity for 1 span that cut a token:" in stdout
+    assert "1 span overlapping another span: in doc.spans['sc'] alone, no entity." in stdout
     (doc,) = docs_in(output)
+    assert count_lost([doc]) == {"that cut a token": 1}
     assert [span.text for span in doc.ents] == ["IL-2", "T cells"]
     assert [span.text for span in doc.spans["sc"]] == ["IL-2", "T cells", "cells"]
 

@@ -53,6 +53,8 @@ def update(
         raise needs_whole_corpus(pipe.name)
     if pipe._awaited is not None:
         examples = awaited_until_now(pipe, pipe._awaited, examples)
+    if pipe._may_be_untrained and not pipe._labels:  # nothing was found that it could learn
+        return
     if trainer.sees_all and not pipe.warm_start and not reads_corpus(pipe):
         examples = pipe._parts.collect(examples, pipe.n_examples, pipe.name)
     if not trainer.iterations or not any(len(each.predicted) for each in examples):

@@ -1,6 +1,6 @@
 """`cascade_segmenter`: finds entity spans."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -359,13 +359,17 @@ def least_needed(nlp: Language, key: str) -> float:
     return min(thresholds, default=0.0)
 
 
-make_segmenter = component_factory(
-    "cascade_segmenter",
-    CascadeSegmenter,
-    {
+def chain_factory(
+    name: str, kind: type[CascadeSegmenter], templates: str, **meta: Any
+) -> Callable[..., CascadeSegmenter]:
+    """Register the factory of a component that finds spans with a linear chain.
+
+    templates: registered name of its default set. meta: what `Language.factory` takes besides.
+    """
+    blocks = {
         "model": {
             "@architectures": "spacy_cascade.LinearChain.v1",
-            "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+            "templates": {"@misc": templates},
             "min_count": 5,
             "label_pairs": True,
         },
@@ -373,7 +377,17 @@ make_segmenter = component_factory(
         "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.2667},
         "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
         "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
-    },
-    assigns=["doc.spans", "span._.confidence"],
-    default_score_weights={"segments_f": 1.0, "segments_p": 0.0, "segments_r": 0.0},
+    }
+    return component_factory(
+        name,
+        kind,
+        blocks,
+        assigns=["doc.spans", "span._.confidence"],
+        default_score_weights={"segments_f": 1.0, "segments_p": 0.0, "segments_r": 0.0},
+        **meta,
+    )
+
+
+make_segmenter = chain_factory(
+    "cascade_segmenter", CascadeSegmenter, "spacy_cascade.SegmentationTemplates.v1"
 )

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from spacy.tokens import Doc, Span
 from spacy.training import Example
-from thinc.api import Optimizer
 
 from ...errors import ConfigError
 from ...features.tokens import Tokens
@@ -15,10 +14,9 @@ from ...inference.schemes import Spans
 from ...pipeline.calibration import Outcomes
 from ...pipeline.corpus import GetExamples
 from ...pipeline.decoding import ScoredBatch, parts_of
-from ...pipeline.factories import component_factory
 from ...pipeline.initializing import read_examples
 from ...pipeline.reading import read, token_units
-from ...pipeline.segmenter import NO_OUTCOMES, CascadeSegmenter
+from ...pipeline.segmenter import NO_OUTCOMES, CascadeSegmenter, chain_factory
 from ...pipeline.settings import setting
 from ...pipeline.spans.confidences import records_of, scores_of
 from ...pipeline.spans.entities import write_group
@@ -38,7 +36,7 @@ from ...pipeline.spans.results import (
 from ...pipeline.spans.tables import join_tables, new_tables, table_of
 from ...scorers.linear import parts_of as parts_of_model
 from ...types import Bools1d, Floats1d, Ints1d, Pointers1d
-from .gold import LevelGold, passes_over
+from .gold import LevelGold, Passes, passes_over
 from .sequences import Labels, fitting, take_sequences, with_any, with_spans
 
 
@@ -116,18 +114,20 @@ class CascadeLevels(CascadeSegmenter):
 
     def gold_units(self, tokens: Tokens, gold: Sequence[Any]) -> Units:
         """The tokens of all passes over a batch."""
-        passes = passes_over(self, tokens, gold, self._numbered)
-        return token_units(self, passes.tokens, self.gold.flags(tokens, gold)[passes.numbers])
+        return self._units_and_passes(tokens, gold)[0]
 
     def fitted(
         self, examples: Sequence[Example], gold: Sequence[Any]
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Tokens of all passes as units, their tags, and starts of sequences."""
-        tokens = read_examples(self, examples)
-        passes = passes_over(self, tokens, gold, self._numbered)
+        units, passes = self._units_and_passes(read_examples(self, examples), gold)
         labels = self.structure.observed(passes.spans, passes.observed)
-        units = token_units(self, passes.tokens, self.gold.flags(tokens, gold)[passes.numbers])
         return units, labels, passes.tokens.sequence_starts
+
+    def _units_and_passes(self, tokens: Tokens, gold: Sequence[Any]) -> tuple[Units, Passes]:
+        passes = passes_over(self, tokens, gold, self._numbered)
+        flags = self.gold.flags(tokens, gold)[passes.numbers]
+        return token_units(self, passes.tokens, flags), passes
 
     def gold_spans(self, example: Example) -> list[LabelledSpan]:
         """Start, end and label of the spans of all levels."""
@@ -141,21 +141,6 @@ class CascadeLevels(CascadeSegmenter):
         super().initialize(get_examples, **settings)
         if not self.labels and self._awaited is None:
             self._forget_weights()
-
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Optimizer | None = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        """As of a segmenter; nothing where the corpus has no level to learn."""
-        if self.labels or self._awaited is not None:
-            return super().update(examples, drop=drop, sgd=sgd, losses=losses)
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
-        return losses
 
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """The spans to add to those of each Doc, without changing it."""
@@ -351,22 +336,6 @@ class CascadeLevels(CascadeSegmenter):
 _FIXED = ("n_best", "overlapping", "constrained", "joint_key")
 _NO_SPANS = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
 
-make_levels = component_factory(
-    "cascade_levels",
-    CascadeLevels,
-    {
-        "model": {
-            "@architectures": "spacy_cascade.LinearChain.v1",
-            "templates": {"@misc": "spacy_cascade.LevelTemplates.v1"},
-            "min_count": 5,
-            "label_pairs": True,
-        },
-        "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 4.5},
-        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.2667},
-        "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
-        "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
-    },
-    requires=["doc.spans"],
-    assigns=["doc.spans", "span._.confidence"],
-    default_score_weights={"segments_f": 1.0, "segments_p": 0.0, "segments_r": 0.0},
+make_levels = chain_factory(
+    "cascade_levels", CascadeLevels, "spacy_cascade.LevelTemplates.v1", requires=["doc.spans"]
 )

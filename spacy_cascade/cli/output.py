@@ -1,8 +1,10 @@
 """What commands print and write: lines, tables, files, pipelines and errors."""
 
+import csv
+import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -15,13 +17,15 @@ from wasabi import msg
 from wasabi.tables import table
 from wasabi.util import MESSAGES, color
 
-from ..errors import CascadeError
+from ..errors import CascadeError, ConfigError
 from ..files import replace_file
 
 Parameters = ParamSpec("Parameters")
 
 STOPPED = 130
 """Exit status after Ctrl-C."""
+_DELIMITERS, _JSON_LINES = {".csv": ",", ".tsv": "\t"}, ".jsonl"
+"""Suffixes of files that hold rows, and what separates the cells of tables."""
 _WIDEST = 64
 """Columns are padded to at most this width; a longer cell stands out."""
 
@@ -117,6 +121,33 @@ def write_file(path: Path, text: str, what: str) -> None:
 def write_json(path: Path, value: object, what: str) -> None:
     """Write a value with all digits of its numbers."""
     write_file(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n", what)
+
+
+def check_rows_file(path: Path | None) -> None:
+    """Raise `ConfigError` for a file that `write_rows` cannot write, before the work begins."""
+    if path is not None and path.suffix.lower() not in _DELIMITERS and path.suffix != _JSON_LINES:
+        known = " ".join([*_DELIMITERS, _JSON_LINES])
+        raise ConfigError(f"{path} is no file for rows. Give it one of the suffixes {known}.")
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, object]], names: Sequence[str]) -> None:
+    """Write rows as JSON Lines, or as a table where the name ends in `.csv` or `.tsv`.
+
+    names: of the columns. A table has a byte order mark, which tells Excel that it is UTF-8; a
+    value that is missing or None is an empty cell. Raises `ConfigError` for another suffix.
+    """
+    check_rows_file(path)
+    if path.suffix == _JSON_LINES:
+        replace_file(
+            path,
+            "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows).encode(),
+        )
+        return
+    made = io.StringIO()
+    writer = csv.DictWriter(made, names, delimiter=_DELIMITERS[path.suffix.lower()])
+    writer.writeheader()
+    writer.writerows(rows)
+    replace_file(path, made.getvalue().encode("utf-8-sig"))
 
 
 def write_pipeline(nlp: Language, path: Path, what: str) -> None:

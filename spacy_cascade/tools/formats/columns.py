@@ -226,6 +226,9 @@ class _Reader:
         if word in tags:
             problem = f"words and tags are both in column {word} of {table.width}"
             advice = "Columns count from 0, or from the end if negative. See also --separator"
+            if table.width == 1:
+                advice = "A column file has a word and its tag on each line. Is this another format"
+                advice += "? --format names it. Texts without annotation: spacy cascade annotate"
             raise self.error(first, problem, advice)
         twice = [column for column in tags if tags.count(column) > 1]
         if twice:

@@ -114,8 +114,11 @@ def _separator(head: str) -> str:
 
 
 def _has_bare_quotes(text: str) -> bool:
-    """Whether cells between tabs are never in quotes, so that a quote is a word."""
-    cells = (cell for line in text.splitlines() for cell in line.split("\t") if '"' in cell)
+    """Whether a quote between tabs is a word: each line is a row, and some quotes have no end."""
+    lines = [line.split("\t") for line in text.splitlines() if line.strip()]
+    if len({*map(len, lines)}) > 1:
+        return False
+    cells = (cell for line in lines for cell in line if '"' in cell)
     return any(
         len(cell) < 2 or not (cell[0] == cell[-1] == '"') or cell[1:-1].count('"') % 2
         for cell in cells

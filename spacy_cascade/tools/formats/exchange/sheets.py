@@ -37,7 +37,7 @@ _LOOKED_AT, _LONG = 200, 1000
 
 @dataclass(frozen=True)
 class Sheet:
-    """The rows of a file; header: the names of its columns as `_name` has them, if it has names."""
+    """The rows of a file; header: the names of its columns, if its first row has known ones."""
 
     lines: Sequence[Line]
 
@@ -75,9 +75,11 @@ class Sheet:
     @property
     def has_words(self) -> bool:
         """Whether they are tags, or lists of tags."""
-        found = value_in(self.first_cell) if self.has_lists else self.first_cell
-        is_list = isinstance(found, list) and bool(found) and all(isinstance(e, str) for e in found)
-        return is_list or not self.has_lists
+        if self.has_lists:
+            found = value_in(self.first_cell)
+            is_list = isinstance(found, list) and bool(found)
+            return is_list and all(isinstance(one, str) for one in found)
+        return bool(self.first_cell) or self.column(_WORDS) is not None
 
     @property
     def first_cell(self) -> str:

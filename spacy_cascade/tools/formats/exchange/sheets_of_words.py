@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import ClassVar
 
 from ..bad_records import OnBad
@@ -77,8 +78,10 @@ def _columns(sheet: Sheet, lines: Sequence[Line], options: ReadOptions) -> ReadO
         return options
     known = [line.cells for line in lines if not line.is_blank]
     width = min(map(len, known), default=0)
-    are_given = options.tag_column != "auto"
-    return options if are_given or tag_columns([known[1:]], [], width) else None
+    are_known = options.tag_column != "auto" or any(
+        tag_columns([rows], [], width) for rows in (known, known[1:])
+    )
+    return options if are_known else None
 
 
 def _without_names(lines: list[Line], options: ReadOptions) -> list[Line]:
@@ -96,10 +99,11 @@ def _unfolded(sheet: Sheet, source: Source, on_bad: OnBad) -> Iterator[Line]:
     for line in sheet.body:
         if line.is_blank:
             continue
-        words = value_in(line.cells[main]) or line.cells[main].split()
-        given = value_in(line.cells[tags])
+        named = dict(zip_longest(range(len(sheet.header)), line.cells, fillvalue=""))
+        words, given = value_in(named[main]), value_in(named[tags])
+        words = words if isinstance(words, list) else named[main].split()
         if not isinstance(given, list) or len(given) != len(words):
-            row = Row(dict(zip(sheet.header, line.cells, strict=False)), line.number, source.path)
+            row = Row({"words": words, "tags": given}, line.number, source.path)
             on_bad(row.error("there is not one tag for each word", "Give each word its tag"))
             continue
         for word, tag in zip(words, given, strict=True):

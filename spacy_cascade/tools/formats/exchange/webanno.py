@@ -16,6 +16,7 @@ from ..bad_records import each
 from ..tags import UNTYPED_LABEL
 from ..texts import AnnotatedText, Mention, Pair, Record
 from .base import FormatOptions, TextFormat
+from .offsets import Ruler, Unit
 from .source import Source
 
 _MARK = "#FORMAT=WebAnno TSV 3"
@@ -62,42 +63,69 @@ class WebAnno(TextFormat):
 
 
 def _document(source: Source) -> Iterator[AnnotatedText]:
-    column = _label_column(source)
-    text, words, sentences = "", list[Pair](), list[int]()
+    column, text = _label_column(source), _Text()
     spans: dict[tuple[str, str], Pair] = {}  # by the name of the annotation, and its label
-    at = start = 0
+    before = ""
     for number, line in enumerate(source.lines, start=1):
         if line.startswith(_TEXT):
-            joint = "\n" if text else ""
-            is_more = number > 1 and source.lines[number - 2].startswith(_TEXT)
-            at = len(text) + len(joint)
-            text += joint + _plain(line.removeprefix(_TEXT))
-            if not is_more:
-                sentences.append(at)
+            text.add(_plain(line.removeprefix(_TEXT)), is_more=before.startswith(_TEXT))
+        before = line
         if not line[:1].isdigit():
             continue
         fields = line.split("\t")
         if len(fields) <= column:
-            source.fail(
-                number, f"expected {column + 1} columns, but found {len(fields)}", "Mend it"
-            )
-        word = _plain(fields[2])
-        # A line such as `3-1.1` is a part of the word above it.
-        is_part = "." in fields[0]
-        start = text.find(word, start if is_part else at)
-        if start < 0:
-            source.fail(number, f"the word {word!r} is not in its #Text", "Mend the text")
-        end = start + len(word)
-        if not is_part:
-            words.append((start, end))
-            at = end
+            problem = f"expected {column + 1} columns, but found {len(fields)}"
+            source.fail(number, problem, "Mend the line")
+        place = text.place(*fields[:_FIRST])
+        if place is None:
+            source.fail(number, f"the word {fields[2]!r} is not in its #Text", "Mend the text")
         for key in _values(fields[column], number):
-            first, _ = spans.get(key, (start, end))
-            spans[key] = first, end
-    mentions = (Mention((pair,), label) for (_, label), pair in spans.items())
-    found = tuple(sorted(mentions, key=lambda one: (one.start, -one.end)))
-    yield AnnotatedText(text, found, source.path.stem, f"{source.path}:1", tuple(words),
-                        sentences=tuple(sentences))  # fmt: skip
+            spans[key] = spans.get(key, place)[0], place[1]
+    mentions = [Mention((pair,), label) for (_, label), pair in spans.items()]
+    mentions.sort(key=lambda one: (one.start, -one.end))
+    yield AnnotatedText(
+        text.whole, tuple(mentions), source.path.stem, f"{source.path}:1", tuple(text.words),
+        sentences=tuple(text.sentences),
+    )  # fmt: skip
+
+
+class _Text:
+    """The text of the sentences so far, a line each, in which words are looked up in turn."""
+
+    def __init__(self) -> None:
+        self.whole = ""
+        self.words: list[Pair] = []
+        self.sentences: list[int] = []
+        self._at = self._offset = 0
+
+    def add(self, text: str, *, is_more: bool) -> None:
+        """Add a sentence, or another line of the same one."""
+        self.whole += "\n" * bool(self.whole)
+        if not is_more:
+            self._at = len(self.whole)
+            self.sentences.append(self._at)
+        self.whole += text
+
+    def place(self, number: str, offsets: str, shown: str) -> Pair | None:
+        """The characters of a word, or of a part of the word before it; None if there is none.
+
+        Offsets count UTF-16 code units, from the start of the document.
+        """
+        word, offset = _plain(shown), offsets.partition("-")[0]
+        if not offset.isdecimal():
+            return None
+        if "." in number and self.words:
+            whole, _ = self.words[-1]
+            ruler = Ruler(self.whole[slice(*self.words[-1])], Unit.UTF16)
+            start = whole + ruler.character(int(offset) - self._offset)
+            is_there = self.whole.startswith(word, start)
+            return (start, start + len(word)) if is_there else None
+        start = self.whole.find(word, self._at)
+        if start < 0:
+            return None
+        self._at, self._offset = start + len(word), int(offset)
+        self.words.append((start, self._at))
+        return self.words[-1]
 
 
 def _label_column(source: Source) -> int:

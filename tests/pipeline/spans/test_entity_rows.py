@@ -40,7 +40,10 @@ def test_a_frame_is_learnt_from_and_entities_make_one(tmp_path: Path) -> None:
     docs = list(nlp.pipe(frame["text"]))
     found = pandas.DataFrame(spacy_cascade.entity_rows(docs))
     assert list(found.columns) == ["document", "start", "end", "text", "label", "confidence"]
-    assert list(zip(found["start"], found["end"], found["label"], strict=True)) == sum(SPANS, [])
+    assert list(zip(found["start"], found["end"], found["label"], strict=True)) == [
+        *SPANS[0],
+        *SPANS[1],
+    ]
     assert list(found["confidence"]) == [e._.confidence for doc in docs for e in doc.ents]
     assert found["confidence"].between(0.5, 1).all()
 

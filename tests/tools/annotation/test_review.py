@@ -146,6 +146,21 @@ def test_one_file_of_label_studio_has_several_annotators(tmp_path: Path) -> None
     assert "no annotator 'carla'" in run(path, "--names", "1,carla", exit_code=1)[1]
 
 
+def test_a_short_export_of_label_studio_has_several_annotators(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": 7, "text": STAT5, "annotator": who, "annotation_id": who, "lead_time": 1.0,
+            "label": [{"start": s, "end": e, "labels": [label]} for s, e, label in spans],
+        }
+        for who, spans in ((1, ANNA[STAT5]), (2, BEN[STAT5]))
+    ]  # fmt: skip
+    path = tmp_path / "min.json"
+    path.write_text(json.dumps(rows), encoding="utf8")
+    stdout, _ = run(path, "--lang", "xx")
+    assert "1 document: 1 1, 2 1" in stdout
+    assert "Disagreements: 1 (missing 1)" in stdout
+
+
 def test_one_file_of_prodigy_has_several_annotators(tmp_path: Path) -> None:
     path = prodigy(tmp_path / "both.jsonl", ANNA, _annotator_id="ner-anna")
     text = path.read_text(encoding="utf8")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from spacy.language import Language
 
 from ...errors import ConfigError, CorpusError
-from ..formats.annotated import annotated_only
+from ..formats.annotated import TextSummary, annotated_only, place_texts
 from ..formats.any_file import read_records
 from ..formats.bad_records import check_none
 from ..formats.exchange.base import FormatOptions
-from ..formats.placing import LostSpan, place
-from ..formats.texts import AnnotatedText
+from ..formats.texts import AnnotatedText, without_words
 from ..tokenizers.tokenizing import tokenize
 from .agreement import Reading, Reviewed
 
@@ -115,23 +114,18 @@ def placed(
     nlp: Language,
     *,
     keeps_words: bool,
-    lost: list[LostSpan],
+    summary: TextSummary,
 ) -> Iterator[Reviewed]:
     """The texts as tokens, the same ones for all annotators.
 
     keeps_words: whether these are the words of the files where all files have the same; else, and
-    where they have not, they are those of nlp. lost: takes the spans that tokens cannot express.
+    where they have not, they are those of nlp. summary: counts what becomes of the spans.
     """
     make_doc = partial(tokenize, nlp)
     for number, texts in enumerate(documents, start=1):
         words = {text.words for text in texts.values()}
         has_words = keeps_words and len(words) == 1
-        readings, docs = {}, []
-        for annotator, text in texts.items():
-            used = text if has_words else replace(text, words=())
-            one = place(used, make_doc, nlp.vocab, spans_key=None)
-            docs.append(one.doc)
-            lost += one.lost
-            readings[annotator] = Reading.of(one.doc)
+        used = texts.values() if has_words else map(without_words, texts.values())
+        docs = [one.doc for _, one in place_texts(used, make_doc, nlp.vocab, summary)]
         name = next((text.name for text in texts.values() if text.name), str(number))
-        yield Reviewed(name, docs[0], readings)
+        yield Reviewed(name, docs[0], dict(zip(texts, map(Reading.of, docs), strict=True)))

@@ -95,7 +95,9 @@ def review_command(
     """
     import spacy
 
-    from ..formats.converted import print_bad, print_left_out, print_without_place
+    from ..formats.annotated import TextSummary
+    from ..formats.converted import print_bad, print_left_out, report_lost
+    from ..formats.discontinuous import Discontinuous
     from ..formats.docs import check_suffix
     from ..words.splitting import TokenizerChoice
     from .agreement import compare_pairs
@@ -112,11 +114,13 @@ def review_command(
     texts = given.read(skip_bad)
     nlp = None if model is None else spacy.load(model)
     words = nlp if nlp and tokenizer is None else TokenizerChoice(lang, tokenizer).load()
-    lost: list[Any] = []
-    documents = list(placed(matched(texts), words, keeps_words=tokenizer is None, lost=lost))
+    made = TextSummary()
+    documents = list(placed(matched(texts), words, keeps_words=tokenizer is None, summary=made))
     print_left_out(given.left_out)
-    print_bad(given.bad, sum(text.bad_spans for its in texts.values() for text in its))
-    print_without_place(lost)
+    print_bad(given.bad, made.bad_spans)
+    report_lost(
+        made, words, spans_key=None, discontinuous=Discontinuous.DROP, accept_loss=True
+    )  # fmt: skip
     who = _print_documents(documents, list(texts))
     pairs = compare_pairs(documents, texts)
     scores = _print_agreement(pairs)

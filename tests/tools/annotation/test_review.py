@@ -116,10 +116,14 @@ def test_words_that_all_files_have_are_kept(tmp_path: Path) -> None:
         doc.set_ents([Span(doc, 1, 2, label)])
         DocBin(docs=[doc]).to_disk(tmp_path / f"{name}.spacy")
     inputs = [tmp_path / "anna.spacy", tmp_path / "ben.spacy"]
-    for more, words in (((), ["AP", "-1"]), (("--tokenizer", "spacy.Tokenizer.v1"), ["AP-1"])):
-        run(*inputs, "--output", tmp_path / "m.spacy", "--force", "--lang", "xx", *more)
+    usual = ("--tokenizer", "spacy.Tokenizer.v1")
+    for more, words, n_lost in (((), ["AP", "-1"], 0), (usual, ["AP-1"], 2)):
+        stdout, _ = run(*inputs, "--output", tmp_path / "m.spacy", "--force", "--lang", "xx", *more)
         (doc,) = docs_of(tmp_path / "m.spacy")
         assert [token.text for token in doc] == words
+        assert (f"No entity for {n_lost} spans that cut a token" in stdout) == bool(n_lost)
+        assert not doc.ents
+        assert not doc[-1].ent_iob
 
 
 def test_one_file_of_label_studio_has_several_annotators(tmp_path: Path) -> None:

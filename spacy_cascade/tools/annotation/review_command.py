@@ -36,8 +36,11 @@ from ...errors import ConfigError, CorpusError
 from .merge import Fate, Merge
 
 if TYPE_CHECKING:
+    from spacy.language import Language
+
     from .agreement import Pair, Reviewed
     from .disagreements import Disagreement, Opinion
+    from .review import Inputs, Texts
 
 _SHOWN = 10
 _ALL = "all"
@@ -95,14 +98,11 @@ def review_command(
     """
     import spacy
 
-    from ..formats.annotated import TextSummary
-    from ..formats.converted import print_bad, print_left_out, report_lost
-    from ..formats.discontinuous import Discontinuous
     from ..formats.docs import check_suffix
     from ..words.splitting import TokenizerChoice
     from .agreement import compare_pairs
     from .disagreements import find_disagreements, opinions_of
-    from .review import Inputs, matched, placed
+    from .review import Inputs
 
     check_rows_file(disagreements)
     if output is not None:
@@ -114,13 +114,7 @@ def review_command(
     texts = given.read(skip_bad)
     nlp = None if model is None else spacy.load(model)
     words = nlp if nlp and tokenizer is None else TokenizerChoice(lang, tokenizer).load()
-    made = TextSummary()
-    documents = list(placed(matched(texts), words, keeps_words=tokenizer is None, summary=made))
-    print_left_out(given.left_out)
-    print_bad(given.bad, made.bad_spans)
-    report_lost(
-        made, words, spans_key=None, discontinuous=Discontinuous.DROP, accept_loss=True
-    )  # fmt: skip
+    documents = _place(given, texts, words, keeps_words=tokenizer is None)
     who = _print_documents(documents, list(texts))
     pairs = compare_pairs(documents, texts)
     scores = _print_agreement(pairs)
@@ -140,6 +134,23 @@ def review_command(
         write_json(json, results, "Results")
 
 
+def _place(
+    given: "Inputs", texts: "Texts", nlp: "Language", *, keeps_words: bool
+) -> "list[Reviewed]":
+    """The documents, and what is told of records and spans that are not in them."""
+    from ..formats.annotated import TextSummary
+    from ..formats.converted import print_bad, print_left_out, report_lost
+    from ..formats.discontinuous import Discontinuous
+    from .review import matched, placed
+
+    made = TextSummary()
+    documents = list(placed(matched(texts), nlp, keeps_words=keeps_words, summary=made))
+    print_left_out(given.left_out)
+    print_bad(given.bad, made.bad_spans)
+    report_lost(made, nlp, spans_key=None, discontinuous=Discontinuous.DROP, accept_loss=True)
+    return documents
+
+
 def _print_documents(documents: "Sequence[Reviewed]", names: Sequence[str]) -> dict[str, Any]:
     """How many documents who has. Raises `CorpusError` where no two annotators have the same."""
     has = Counter(name for document in documents for name in document.readings)
@@ -153,7 +164,8 @@ def _print_documents(documents: "Sequence[Reviewed]", names: Sequence[str]) -> d
             "same, character by character: compare those of their files."
         )
     print_info(f"{counted(len(documents), 'document')}: {listed}")
-    print_info(f"Annotated by all: {n_all:,}; by two or more: {n_shared:,}")
+    some = f"; by two or more: {n_shared:,}" if len(names) > 2 else ""
+    print_info(f"Annotated by all: {n_all:,}{some}")
     for name, n in alone.items():
         print_warning(f"Only {name} has {counted(n, 'document')}")
     return {"all": len(documents), "of": has, "shared": n_shared, "by_all": n_all, "only_of": alone}
@@ -163,14 +175,19 @@ def _print_agreement(pairs: "Sequence[Pair]") -> dict[str, Any]:
     """The means of all pairs by label, and each pair where there are several."""
     from .agreement import mean
 
-    labels = sorted({label for pair in pairs for label in pair.spans})
-    by_label = {
-        label or _ALL: {
+    def means(label: str | None) -> dict[str, float | None]:
+        return {
             "f1": mean(pair.f1(label) for pair in pairs),
             "kappa": mean(pair.kappa(label) for pair in pairs),
         }
-        for label in (None, *labels)
-    }
+
+    labels = sorted({label for pair in pairs for label in pair.spans})
+    by_label = {label: means(label) for label in labels}
+    rows = [
+        (label, percent(of["f1"]), _kappa(of["kappa"]))
+        for label, of in [(_ALL, means(None)), *by_label.items()]
+    ]
+    print_table(rows, ("label", "F1 of spans", "kappa of tokens"), "lrr")
     found = [
         {
             "annotators": pair.names, "documents": pair.documents,
@@ -178,15 +195,13 @@ def _print_agreement(pairs: "Sequence[Pair]") -> dict[str, Any]:
         }
         for pair in pairs
     ]  # fmt: skip
-    rows = [(label, percent(of["f1"]), _kappa(of["kappa"])) for label, of in by_label.items()]
-    print_table(rows, ("label", "F1 of spans", "kappa of tokens"), "lrr")
     if len(pairs) > 1:
         rows_of_pairs = [
             (" and ".join(pair.names), pair.documents, percent(pair.f1()), _kappa(pair.kappa()))
             for pair in pairs
         ]
         print_table(rows_of_pairs, ("annotators", "documents", "F1", "kappa"), "lrrr")
-    return {"labels": by_label, "pairs": found}
+    return {"agreement": means(None), "labels": by_label, "pairs": found}
 
 
 def _kappa(value: float | None) -> str:

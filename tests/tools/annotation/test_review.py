@@ -76,7 +76,7 @@ def test_two_files_are_compared_and_merged(files: tuple[Path, Path], tmp_path: P
     assert missing == [["AP-1", "site"], ["AP-1"], []]
     found = json.loads(results.read_text(encoding="utf8"))
     assert found["documents"]["only_of"] == {"anna": 1}
-    assert found["labels"]["all"]["f1"] == pytest.approx(2 * 2 / (3 + 3))
+    assert found["agreement"]["f1"] == found["pairs"][0]["f1"] == pytest.approx(2 * 2 / (3 + 3))
     assert found["labels"]["cell"] == {"f1": 1.0, "kappa": 1.0}
     assert found["disagreements"] == {"label": 0, "bounds": 0, "missing": 2}
     assert found["merged"]["disputed"] == 2

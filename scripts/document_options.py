@@ -22,8 +22,8 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
     DOCS / "components.md": ("spacy_factories",),
     DOCS / "registered.md": (
-        "spacy_architectures", "spacy_misc", "spacy_readers", "spacy_batchers", "spacy_tokenizers",
-        "spacy_callbacks", "spacy_loggers", "spacy_scorers",
+        "spacy_architectures", "spacy_misc", "spacy_readers", "spacy_augmenters", "spacy_batchers",
+        "spacy_tokenizers", "spacy_callbacks", "spacy_loggers", "spacy_scorers",
     ),
 }  # fmt: skip
 """Pages, with the groups of entry points that each describes."""

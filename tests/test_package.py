@@ -16,6 +16,7 @@ from helpers import PROJECT, run_python
 GROUPS = {
     "spacy_architectures": "architectures",
     "spacy_misc": "misc",
+    "spacy_augmenters": "augmenters",
     "spacy_batchers": "batchers",
     "spacy_tokenizers": "tokenizers",
     "spacy_scorers": "scorers",

@@ -40,6 +40,10 @@ def option(text: str, *names: str, **settings: Any) -> Any:
 
 
 Model = Annotated[Path, argument("MODEL", "Trained pipeline", callback=pipeline_at)]
+OtherModel = Annotated[
+    Path | None,
+    option("Trained pipeline that is asked about the texts", "--model", "-m", callback=pipeline_at),
+]
 Config = Annotated[Path, argument("CONFIG", "Training config")]
 NewPipeline = Annotated[Path, argument("OUTPUT", "Folder for the new pipeline")]
 Unseen = Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")]

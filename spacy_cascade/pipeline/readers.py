@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
@@ -21,6 +21,8 @@ SENTENCES, TAGS = "sentences", "tags"
 INPUTS = (SENTENCES, TAGS)
 """What gold annotation can be an input, beside the words."""
 DEFAULT = [SENTENCES]
+Augmenter: TypeAlias = Callable[[Language, Example], Iterator[Example]]
+"""What becomes of each example: itself, and others."""
 
 
 def input_doc(reference: Doc, gold_inputs: Collection[str], vocab: Vocab) -> Doc:
@@ -44,6 +46,7 @@ class InputCorpus:
     path: Path
     gold_inputs: tuple[str, ...]
     limit: int = 0
+    augmenter: Augmenter | None = None
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.gold_inputs) - set(INPUTS))
@@ -58,24 +61,26 @@ class InputCorpus:
         check_corpus(self.path)
         files = walk_corpus(self.path, ".spacy")
         for reference in Corpus(self.path, limit=self.limit).read_docbin(nlp.vocab, files):
-            yield Example(input_doc(reference, self.gold_inputs, nlp.vocab), reference)
+            example = Example(input_doc(reference, self.gold_inputs, nlp.vocab), reference)
+            yield from [example] if self.augmenter is None else self.augmenter(nlp, example)
 
 
 def make_corpus(
     path: Path | None,
     gold_inputs: Texts = DEFAULT,
     limit: int = 0,
+    augmenter: Augmenter | None = None,
 ) -> InputCorpus:
     """Registered as `spacy_cascade.Corpus.v1`: words as in the corpus, and inputs of the task.
 
     spaCy's own reader shows components the bare text. gold_inputs: `"sentences"`, so that each is
     a sequence of its own; `"tags"`, for tasks with parts of speech as input. limit: the most
-    examples, 0 for all. Raises `ConfigError` without a path, or for anything else in
-    gold_inputs.
+    examples, 0 for all. augmenter: what becomes of each, as of spaCy's reader. Raises
+    `ConfigError` without a path, or for anything else in gold_inputs.
     """
     if path is None:
         raise ConfigError(f"{NAME} needs a path. Set --paths.train and --paths.dev.")
-    return InputCorpus(Path(path), tuple(gold_inputs), limit)
+    return InputCorpus(Path(path), tuple(gold_inputs), limit, augmenter)
 
 
 def read_docs(path: Path, vocab: Vocab) -> list[Doc]:

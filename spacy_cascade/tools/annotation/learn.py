@@ -18,9 +18,10 @@ from ...pipeline.readers import examples_for, input_doc
 from ...workflows.fit import fit
 from ...workflows.reconfigure import reconfigured
 from ..formats.annotated import annotated_only
+from ..formats.any_file import read_records
 from ..formats.bad_records import check_none
-from ..formats.exchange.base import FormatOptions, TextFormat
-from ..formats.exchange.registry import find_sources
+from ..formats.exchange.base import FormatOptions
+from ..formats.exchange.registry import AUTO
 from ..formats.placing import LostSpan, place
 from ..formats.texts import AnnotatedText
 from ..tokenizers.tokenizing import tokenize
@@ -42,23 +43,17 @@ class Returned:
 
 
 def read_returned(path: Path, nlp: Language, skip_bad: bool = False) -> Returned:
-    """The examples of a `.spacy` file, or of any format with text that `convert` reads.
+    """The examples of a `.spacy` file, or of any format that `convert` reads.
 
     skip_bad: whether records and spans that cannot be read are left out. Raises `CorpusError` for a
     file that cannot be read, or that has nothing to learn.
     """
     if path.suffix == ".spacy":
         return Returned(list(examples_for(nlp, path)))
-    reader, sources = find_sources(path)
-    if not isinstance(reader, TextFormat):
-        raise CorpusError(
-            f"{path} has words without a text. Make a .spacy file of it: python -m spacy cascade "
-            f"convert {path} NEW.spacy"
-        )
     left_out: Counter[str] = Counter()
     bad: list[CorpusError] = []
     options = FormatOptions(on_bad=bad.append)
-    records = (record for one in sources for record in reader.read(one, options))
+    records = read_records(path, AUTO, options, nlp.lang or "xx")
     examples, lost, bad_spans = list[Example](), list[LostSpan](), 0
     for text in annotated_only(records, left_out):
         example, without_place = example_of(text, nlp)

@@ -11,13 +11,13 @@ from ...cli.options import (
     Force,
     Form,
     Lang,
+    OtherModel,
     SkipBad,
     SpansKey,
     To,
     Tokenizer,
     argument,
     option,
-    pipeline_at,
     refuse_existing,
     valid_text,
 )
@@ -77,14 +77,7 @@ def convert_command(
     output: Annotated[Path, argument("OUTPUT", "File to write: .spacy, or as --to says")],
     form: Form = "auto",
     to: To = _SPACY,
-    model: Annotated[
-        Path | None,
-        option(
-            "With --to: trained pipeline that annotates the texts of INPUT first, which may then "
-            "also be plain text with a text a line",
-            "--model", "-m", callback=pipeline_at,
-        ),
-    ] = None,
+    model: OtherModel = None,
     scheme: Annotated[
         str,
         option(
@@ -209,9 +202,10 @@ def convert_command(
     --on-bad-word replace, the command puts U+FFFD in their place and lists them.
 
     With --to prodigy, doccano, label-studio, brat, columns and others, OUTPUT gets entities with
-    their confidences: those of INPUT, such as a .spacy file of annotated documents, or with --model
-    those that a pipeline finds in its texts. The names of documents stay. docs/formats.md says
-    where each format has the scores. A file that is there already is replaced with --force only.
+    their confidences: those of INPUT, such as a .spacy file of annotated documents. With --model
+    it gets those that the pipeline finds in the texts of INPUT, which may then also be plain text
+    with a text a line. The names of documents stay. docs/formats.md says where each format has the
+    scores. A file that is there already is replaced with --force only.
     """
     from .columns import ReadOptions
     from .converting import Export, NewDocs, Reading, to_docs, to_format

@@ -120,6 +120,12 @@ def to_docs(
         yield _to_doc(list(_lines(document, spacing, spacer)), vocab, spans_key, chunks_key)
 
 
+def style_of(documents: Iterable[Document], spacing: Spacing) -> tuple[Style, Spacing]:
+    """How words are written, and the spacing they can have: pieces of words keep that of words."""
+    style = find_style(sentence.words for document in documents for sentence in document.sentences)
+    return style, Spacing.WORDS if style.is_pieces else spacing
+
+
 @dataclass(slots=True)
 class _Line:
     """A sentence with the spaces after its words, if known, and after a line break that follows."""
@@ -214,8 +220,7 @@ def write_documents(
     Raises `CorpusError` if `output` does not end in `.spacy`; then nothing is written.
     """
     check_suffix(output)
-    style = find_style(sentence.words for document in documents for sentence in document.sentences)
-    done = Spacing.WORDS if style.is_pieces else spacing
+    style, done = style_of(documents, spacing)
     summary = ConversionSummary(spacing=done, style=style)
     docs = to_docs(
         documents, spacy.blank("xx").vocab, spacing=done, style=style, lang=lang,

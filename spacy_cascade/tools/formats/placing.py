@@ -137,7 +137,8 @@ def _spans_of(doc: Doc, pairs: Sequence[Pair], mention: Mention, names: set[str]
 
 
 def _annotate(doc: Doc, text: AnnotatedText, entities: list[Span], lost: list[LostSpan]) -> None:
-    touched = _touched(text.text, [part for one in lost for part in one.mention.parts])
+    unexpressed = [part for one in lost for part in one.mention.parts]
+    touched = _touched(text.text, [*unexpressed, *text.unknown])
     is_partial = text.is_partial or text.bad_spans > 0
     open_words = {
         token.i for token in doc if is_partial or any(touched[token.idx : token.idx + len(token)])
@@ -222,7 +223,9 @@ def text_of(
     words = tuple((token.idx, token.idx + len(token)) for token in doc)
     has_sentences = doc.has_annotation("SENT_START")
     starts = tuple(sent.start_char for sent in doc.sents) if has_sentences else ()
-    return AnnotatedText(doc.text, mentions, name, where, words, sentences=starts)
+    missing = [] if spans_key else [i for i, token in enumerate(doc) if not token.ent_iob]
+    unknown = tuple(words[i] for i in missing)
+    return AnnotatedText(doc.text, mentions, name, where, words, sentences=starts, unknown=unknown)
 
 
 def _mentions_in(group: SpanGroup) -> Iterator[Mention]:

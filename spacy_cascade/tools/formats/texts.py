@@ -53,7 +53,8 @@ class AnnotatedText:
     is_annotated: whether anybody looked at the text. is_partial: whether only the spans were looked
     at, so that other words may be entities or not. bad_spans: number of those that could not be
     read, and so may be anywhere. reading: how the offsets of its file were understood, "" if as its
-    format says.
+    format says. unknown: characters of which nothing is known. annotator: who has annotated it, ""
+    if the file does not say.
     """
 
     text: str
@@ -66,6 +67,8 @@ class AnnotatedText:
     is_partial: bool = field(default=False, kw_only=True)
     bad_spans: int = field(default=0, kw_only=True)
     reading: str = field(default="", kw_only=True)
+    unknown: tuple[Pair, ...] = field(default=(), kw_only=True)
+    annotator: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

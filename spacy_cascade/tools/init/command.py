@@ -68,6 +68,14 @@ def init_command(
     network: Annotated[
         bool, option("Score words by a small network, too; training takes about twice as long")
     ] = False,
+    plain_copies: Annotated[
+        bool,
+        option(
+            "Also learn copies of documents in lower case and without accents, for texts in use "
+            "that are typed so",
+            "--plain-copies",
+        ),
+    ] = False,
     trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
     folds: Folds = 3,
     processes: Processes = 0,
@@ -108,6 +116,7 @@ def init_command(
     given |= {"words": named_tables(words)} if words else {}
     given |= {"no_words": True} if no_words else {}
     given |= {"network": True} if network else {}
+    given |= {"plain_copies": True} if plain_copies else {}
     given = {name: value for name, value in given.items() if value is not None}
     _check(output, train, dev, auto, force)
     profile = None if train is None else look_at(train, dev, given)

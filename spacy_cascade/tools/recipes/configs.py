@@ -16,6 +16,7 @@ from spacy.util import load_model_from_config
 from thinc.api import Config
 
 from ...errors import ConfigError
+from ...pipeline.augmenters import NAME as PLAIN_COPIES
 from ...pipeline.included_words import included_words
 from ...pipeline.readers import NAME, SENTENCES, TAGS
 from ...types import Json
@@ -50,6 +51,7 @@ class Choices:
     where there are none. train, dev: corpora. words: tables of words by name. no_words: leave out
     those that the package has of the language. network: whether a network scores words, too.
     nested: key of the group of nested gold spans to learn; None for entities, which do not overlap.
+    plain_copies: whether copies of documents in lower case and without accents are learnt, too.
     """
 
     lang: str = "en"
@@ -65,6 +67,7 @@ class Choices:
     no_words: bool = False
     network: bool = False
     nested: str | None = None
+    plain_copies: bool = False
 
     @property
     def tables(self) -> dict[str, Json]:
@@ -264,6 +267,7 @@ def _partial_config(choices: Choices) -> Section:
     inputs = [name for name, is_wanted in wanted.items() if is_wanted]
     reader = {"@readers": NAME, "gold_inputs": inputs} if inputs else {"@readers": _SPACY_READER}
     paths = {"train": choices.train, "dev": choices.dev}
+    copies = {"augmenter": {"@augmenters": PLAIN_COPIES}} if choices.plain_copies else {}
     return {
         "paths": {name: None if path is None else str(path) for name, path in paths.items()},
         "system": {"seed": 0, "gpu_allocator": None},
@@ -274,7 +278,10 @@ def _partial_config(choices: Choices) -> Section:
             "tokenizer": {"@tokenizers": TOKENIZERS[choices.domain]},
         },
         "components": components,
-        "corpora": {name: {**reader, "path": f"${{paths.{name}}}"} for name in ("train", "dev")},
+        "corpora": {
+            "train": {**reader, **copies, "path": "${paths.train}"},
+            "dev": {**reader, "path": "${paths.dev}"},
+        },
         "training": {
             "dropout": 0.0,
             "annotating_components": list(before),

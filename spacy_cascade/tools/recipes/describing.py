@@ -80,6 +80,8 @@ _MOST_TYPES = 12
 """Types that are listed."""
 _FEW = 0.7
 """A table of the same language knows about nine tenths of the words."""
+_CASED = 0.95
+"""News, encyclopedias and contracts have 97 % or more, tweets 63 %, biomedicine 40 %."""
 
 
 def describe(profile: Profile) -> list[str]:
@@ -144,6 +146,12 @@ def _token_sentences(p: Profile) -> Iterator[str]:
     for case, share in (("lower", p.lower), ("upper", p.upper)):
         if share > 0.99:
             yield f"The text is in {case} case."
+    if p.capitalized >= _CASED and p.upper <= 0.99:
+        yield (
+            f"{p.capitalized:.0%} of the entities begin with a capital, and few will be found "
+            "where none is typed. Where texts in use are typed so, init --plain-copies helps, at "
+            "some cost elsewhere."
+        )
 
 
 def lost_text(lost: Counter[str]) -> str:

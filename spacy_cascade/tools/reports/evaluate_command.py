@@ -10,12 +10,16 @@ from spacy.training import Example
 
 from ...cli.options import Html, Json, Model, argument, option
 from ...cli.output import (
+    check_rows_file,
+    counted,
     percent,
+    print_good,
     print_table,
     print_warning,
     reports_errors,
     write_file,
     write_json,
+    write_rows,
 )
 from ...errors import CorpusError
 from ...pipeline.readers import INPUTS, examples_for, make_corpus
@@ -40,6 +44,9 @@ def evaluate_command(
         ),
     ] = None,
     mistakes: Annotated[int, option("Sentences with mistakes on the HTML page", min=0)] = 20,
+    mistakes_list: Annotated[
+        Path | None, option("Write all mistakes to this file: .csv, .tsv or .jsonl")
+    ] = None,
     displacy_path: Annotated[
         Path | None, option(f"Folder for {_ENTITIES}, drawn by displaCy", "--displacy-path", "-dp")
     ] = None,
@@ -57,6 +64,7 @@ def evaluate_command(
     """
     from ...pipeline.unseen_words import WordSample
 
+    check_rows_file(mistakes_list)
     inputs = gold_inputs or []
     nlp = spacy.load(model)
     corpus = make_corpus(data, inputs)(nlp) if inputs else examples_for(nlp, data)
@@ -80,6 +88,12 @@ def evaluate_command(
         levels = next((v for name, v in scores.items() if name.endswith("_per_level")), None)
         page = make_page(nlp, scorer.examples, **paths, n_mistakes=mistakes, levels=levels)
         write_file(html, page, "Report")
+    if mistakes_list is not None:
+        from .listing import COLUMNS, list_mistakes
+
+        rows = list_mistakes(nlp, scorer.examples)
+        write_rows(mistakes_list, rows, COLUMNS)
+        print_good(f"{counted(len(rows), 'mistake')} -> {mistakes_list}")
     if displacy_path is not None:
         from .entities import make_entities_page
 

@@ -173,6 +173,17 @@ def test_other_streams_are_refused(
         read_returned(path, trained)
 
 
+def test_words_without_a_text_can_be_learnt(trained: Language, tmp_path: Path) -> None:
+    """The words stay, and those that are not annotated."""
+    path = tmp_path / "back.iob2"
+    path.write_text("Jurkat B-cell\ncells I-cell\nexpress O\nAP- -\n1 -\n. O\n", encoding="utf8")
+    (example,) = read_returned(path, trained).examples
+    words = [token.text for token in example.reference]
+    assert words == ["Jurkat", "cells", "express", "AP-", "1", "."]
+    assert [(e.text, e.label_) for e in example.reference.ents] == [("Jurkat cells", "cell")]
+    assert [token.ent_iob_ for token in example.reference][2:] == ["O", "", "", "O"]
+
+
 def test_what_cannot_be_suggested_is_refused(
     trained: Language, model: Path, tmp_path: Path
 ) -> None:

@@ -202,3 +202,13 @@ def test_a_network_stands_where_a_model_can_have_one() -> None:
     assert make_config(Choices())["components"]["cascade_segmenter"]["model"]["network"] is None
     with pytest.raises(ConfigError, match="takes it in parts"):
         make_config(Choices(recipe=Recipe.ocr, network=True))
+
+
+def test_plain_copies_are_learnt_and_not_scored_on(tmp_path: Path) -> None:
+    path = tmp_path / "plain.cfg"
+    run(path, "--train", write_sample(tmp_path / "train.spacy", n_docs=2), "--plain-copies")
+    corpora = load_config(path)["corpora"]
+    assert corpora["train"]["augmenter"]["@augmenters"] == "spacy_cascade.plain_copies.v1"
+    assert corpora["dev"]["augmenter"] is None
+    with_sentences = make_config(Choices(sentences=True, plain_copies=True))["corpora"]
+    assert with_sentences["train"]["augmenter"] == corpora["train"]["augmenter"]

@@ -118,6 +118,14 @@ def test_case() -> None:
         assert (profile.lower, profile.upper) == (lower, upper)
 
 
+def test_who_relies_on_capitals_is_told_of_copies() -> None:
+    vocab = Vocab()
+    for words, is_told in ((["Ada", "met", "Bob"], True), (["ada", "met", "Bob"], False),
+                           (["ADA", "MET", "BOB"], False)):  # fmt: skip
+        docs = [made_doc(vocab, [words], [(0, 1, "PER"), (2, 3, "PER")])]
+        assert ("init --plain-copies" in " ".join(describe(measure_profile(docs)))) == is_told
+
+
 def test_corpora_with_nothing_to_see() -> None:
     vocab = Vocab()
     for docs in ([], [Doc(vocab)], [Doc(vocab), made_doc(vocab, [["a"]])]):

@@ -26,7 +26,8 @@ class FormatOptions:
     columns: of column files, and the number of sentences of a document. tag_names: of tags that
     are numbers, from 0. field: of JSON, with the text. predictions: whether texts that only a model
     has annotated count as annotated. on_bad: takes the error of each record, or span of one, that
-    cannot be read; by default it is raised.
+    cannot be read; by default it is raised. all_annotators: whether the annotations of one text by
+    several people are each a text of its own; else one of them counts.
     """
 
     columns: ReadOptions = field(default_factory=ReadOptions)
@@ -34,6 +35,7 @@ class FormatOptions:
     field: str = "text"
     predictions: bool = False
     on_bad: OnBad = raised
+    all_annotators: bool = False
 
 
 class Format(ABC):

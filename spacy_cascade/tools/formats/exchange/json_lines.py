@@ -109,6 +109,7 @@ def annotated_text(row: Row, on_bad: OnBad = raised) -> AnnotatedText:
         text, mentions, str(value.get("_input_hash", "")), row.where, tuple(pairs),
         is_annotated=value.get("spans") is not None or "answer" in value,
         is_partial=value.get("_view_id") == _BINARY_VIEW, bad_spans=n_bad,
+        annotator=str(value.get("_annotator_id") or value.get("_session_id") or ""),
     )  # fmt: skip
 
 

@@ -52,9 +52,10 @@ class LabelStudio(TextFormat):
         seen: set[str] = set()
 
         def tasks_of(row: Row) -> Iterator[_Task | LeftOut]:
+            name = str(row.value.get("id", row.line))
             if isinstance(row.value.get("data"), dict):
                 yield from _of_task(row, options)
-            elif (name := str(row.value.get("id", row.line))) in seen:
+            elif name in seen and not options.all_annotators:
                 yield LeftOut(_FURTHER)
             else:
                 seen.add(name)
@@ -92,10 +93,10 @@ class _Region(NamedTuple):
 
 @dataclass
 class _Task:
-    """A task with the annotation that counts.
+    """A task with one annotation.
 
     regions: its spans. others: what else it has, each by its kind. is_min: whether it is of
-    JSON-MIN, where choices cannot be told from data.
+    JSON-MIN, where choices cannot be told from data. annotator: who has annotated it.
     """
 
     row: Row
@@ -104,6 +105,7 @@ class _Task:
     regions: list[_Region] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     is_min: bool = False
+    annotator: str = ""
 
     @property
     def may_have_choices(self) -> bool:
@@ -152,8 +154,9 @@ class _Task:
         mentions, n_bad = each_counted(self.regions, mentions_of, options.on_bad)
         name, where = str(self.row.value.get("id", "")), self.row.where
         return AnnotatedText(
-            reading.text, mentions, name, where, is_annotated=self.is_annotated, bad_spans=n_bad
-        )
+            reading.text, mentions, name, where, is_annotated=self.is_annotated, bad_spans=n_bad,
+            annotator=self.annotator,
+        )  # fmt: skip
 
     def _readings(self, options: FormatOptions, is_page: bool) -> Sequence[Reading]:
         dialogues = [name for name, value in self.data.items() if _is_dialogue(value)]
@@ -235,20 +238,31 @@ def _of_task(row: Row, options: FormatOptions) -> Iterator[_Task | LeftOut]:
             advice = "Export the tasks with the content of their predictions"
             row.fail("the export has only the numbers of predictions", advice)
     kept.sort(key=lambda work: not work.get("ground_truth"))
-    yield from [LeftOut(_FURTHER)] * (len(kept) - 1)
+    if not options.all_annotators:
+        yield from [LeftOut(_FURTHER)] * (len(kept) - 1)
+        kept = kept[:1]
     if done and not kept:
         return
-    task = _Task(row, row.value["data"], is_annotated=bool(kept))
-    results = kept[0].get("result") if kept else []
-    if not isinstance(results, list):
-        row.fail("an annotation has no list of results", "Export the tasks once more")
-    for result in results:
-        task.add(result)
-    yield task
+    for work in kept or [{"result": []}]:
+        task = _Task(row, row.value["data"], bool(kept), annotator=_who(work.get("completed_by")))
+        results = work.get("result")
+        if not isinstance(results, list):
+            row.fail("an annotation has no list of results", "Export the tasks once more")
+        for result in results:
+            task.add(result)
+        yield task
+
+
+def _who(person: Any) -> str:
+    """The name of an annotator: an export has a number, or an object with the address."""
+    if isinstance(person, dict):
+        person = person.get("email") or person.get("id")
+    return "" if person is None else str(person)
 
 
 def _of_min(row: Row) -> _Task:
-    task = _Task(row, row.value, is_annotated=True, is_min=True)
+    who = _who(row.value.get("annotator"))
+    task = _Task(row, row.value, is_annotated=True, is_min=True, annotator=who)
     for value in filter(_is_regions, row.value.values()):
         for region in value:
             task.add({"value": region})

@@ -49,10 +49,11 @@ def wheels(first_use: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run_spacy("package", first_use / "OUT" / "model-best", folder, *options)
     sources = folder / "project"
     sources.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(PROJECT / name, sources)
     skipped = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PROJECT / "spacy_cascade", sources / "spacy_cascade", ignore=skipped)
+    for name in ("spacy_cascade", "configs"):
+        shutil.copytree(PROJECT / name, sources / name, ignore=skipped)
     wheels = folder / "wheels"
     run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", wheels, sources)
     for wheel in folder.glob("en_sample-1.0.0/dist/*.whl"):

@@ -1,6 +1,7 @@
 """The command `spacy cascade init`: a complete training config."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ from ...cli.output import print_good, print_info, reports_errors, write_text
 from ...errors import ConfigError
 from ...parallel import available_cores
 from ..recipes.configs import Choices, Domain, Recipe
+from .shipped import shipped_configs, shipped_text
 
 
 @reports_errors
@@ -69,6 +71,18 @@ def init_command(
         bool, option("Score words by a small network, too; training takes about twice as long")
     ] = False,
     trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
+    shipped: Annotated[
+        str | None,
+        option(f"Only copy a config of the package: {', '.join(shipped_configs())}", "--from"),
+    ] = None,
+    hold_out: Annotated[
+        float | None,
+        option(
+            "Share of --train to score on where there is no --dev, by documents. Default: 0.1; "
+            "with --auto 0",
+            "--hold-out",
+        ),
+    ] = None,
     folds: Folds = 3,
     processes: Processes = 0,
     output_model: Annotated[
@@ -83,7 +97,8 @@ def init_command(
     Write a complete training config.
 
     With --train, the command looks at the corpus and chooses the settings for it. The comments in
-    the config say what it saw, and why it chose so. Options that are given win. The language is
+    the config say what it saw, and why it chose so. Without --dev, a part of the corpus is held out
+    to score on, and written beside the config. Options that are given win. The language is
     that of the corpus if its words tell, else en. All components look at the tables of words:
     those of the package, which has some for English, and those of --words.
 
@@ -99,6 +114,7 @@ def init_command(
     from ..recipes.describing import describe, heading, suggested_text, train_command
     from ..recipes.suggesting import look_at, named_tables, suggest
     from .auto import Budget, search_config
+    from .holding_out import SHARE, make_parts
     from .questions import ask
 
     given: dict[str, Any] = {
@@ -109,14 +125,26 @@ def init_command(
     given |= {"no_words": True} if no_words else {}
     given |= {"network": True} if network else {}
     given = {name: value for name, value in given.items() if value is not None}
-    _check(output, train, dev, auto, force)
+    _check(output, force, train, {"--auto": auto, "--dev": dev, "--hold-out": hold_out})
+    if shipped is not None:
+        if given:
+            raise ConfigError("--from copies a config as it is. Leave out the other options.")
+        _write(output, shipped_text(shipped, output))
+        return
+    share = hold_out if hold_out is not None else 0.0 if auto else SHARE
+
+    def parted(corpus: Path) -> tuple[Path, Path | None]:
+        return make_parts(corpus, share, output, force) if share else (corpus, None)
+
+    if train is not None and dev is None:
+        train, dev = parted(train)
+        given |= {"train": train} if dev is None else {"train": train, "dev": dev}
     profile = None if train is None else look_at(train, dev, given)
     if not given and _is_terminal():
-        profile, given = ask()
+        profile, given = ask(parted)
     if profile is None:
         choices = Choices(**given)
-        write_text(output, heading(output, choices) + config_text(make_config(choices)))
-        print_good(f"Config -> {output}. Its first lines say how to train it.")
+        _write(output, heading(output, choices) + config_text(make_config(choices)))
         return
     suggestion = suggest(profile, given)
     for text in describe(profile):
@@ -126,15 +154,24 @@ def init_command(
         search_config(output, output_model or output.with_suffix(""), profile, suggestion, budget)
         return
     write_text(output, suggested_text(output, profile, suggestion))
-    print_good(f"Config -> {output}. Its comments say why. Train it: {train_command(output)}")
+    command = train_command(output, suggestion.choices)
+    print_good(f"Config -> {output}. Its comments say why. Train it: {command}")
 
 
-def _check(output: Path, train: Path | None, dev: Path | None, auto: bool, force: bool) -> None:
+def _write(output: Path, text: str) -> None:
+    """A config for no corpus in particular."""
+    write_text(output, text)
+    print_good(f"Config -> {output}. Its first lines say how to train it.")
+
+
+def _check(output: Path, force: bool, train: Path | None, options: Mapping[str, object]) -> None:
+    """options: those that say what to do with the corpus."""
     refuse_existing(output, force)
-    if train is None and (auto or dev is not None):
-        raise ConfigError(
-            f"{'--auto' if auto else '--dev'} needs a corpus to train on. Add --train."
-        )
+    given = [name for name, value in options.items() if value]
+    if train is None and given:
+        raise ConfigError(f"{given[0]} needs a corpus to train on. Add --train.")
+    if "--dev" in given and "--hold-out" in given:
+        raise ConfigError("--dev has Docs to score on: none are held out. Leave out one of both.")
 
 
 def _is_terminal() -> bool:

@@ -66,19 +66,20 @@ def test_a_reranker_that_makes_it_worse_is_not_saved(
 
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "blank")
-    more = (data, data, tmp_path / "o")
+    tuned = (tmp_path / "o", "--dev", data)
     check_errors(
         run,
-        ((tmp_path / "blank", *more[1:]), "needs a cascade_segmenter"),
-        ((tmp_path / "nowhere", *more[1:]), "nowhere"),
-        ((model, *more[1:], "--n-best", "200"), "from 1 to 100"),
+        ((tmp_path / "blank", *tuned), "needs a cascade_segmenter"),
+        ((tmp_path / "nowhere", *tuned), "nowhere"),
+        ((model, *tuned, "--n-best", "200"), "from 1 to 100"),
     )
+    learnt = (*tuned, "--train", data)
     check_errors(
         run_train,
-        ((tmp_path / "blank", *more), "needs a cascade_segmenter"),
-        ((model, *more, "--n-best", "200"), "from 1 to 100"),
-        ((model, *more, "--folds", "1"), "2 folds"),
-        ((model, *more, "--folds", "5000"), "too few for 5000 folds"),
+        ((tmp_path / "blank", *learnt), "needs a cascade_segmenter"),
+        ((model, *learnt, "--n-best", "200"), "from 1 to 100"),
+        ((model, *learnt, "--folds", "1"), "2 folds"),
+        ((model, *learnt, "--folds", "5000"), "too few for 5000 folds"),
     )
     assert not (tmp_path / "o").exists()
 

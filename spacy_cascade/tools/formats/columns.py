@@ -119,7 +119,27 @@ def read_columns(
 
     Raises `CorpusError` for bad words, unless they are to be replaced, with the first ten of them.
     """
-    return iter(_Reader(Path(path), options or ReadOptions(), encoding, on_bad).documents())
+    path, options = Path(path), options or ReadOptions()
+    data = path.read_bytes()
+    if path.suffix == ".spacy":
+        raise CorpusError(f"{path} is a .spacy file already: use it as it is.")
+    text = decoded(path, data, encoding, errors="surrogateescape")
+    if "\0" in text and NOT_UTF8.search(text):
+        raise CorpusError(f"{path} is no text. Give a UTF-8 file with one word a line.")
+    # `splitlines` would also split at characters that may be part of a word.
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    table = Table.of_lines(lines, options.separator)
+    return iter(_Reader(path, lines, options, on_bad, data).documents(table))
+
+
+def read_table(
+    path: Path, table: Table, lines: list[str], options: ReadOptions, on_bad: OnBad
+) -> list[Document]:
+    """The documents of a table that another kind of file has, as `read_columns` reads them.
+
+    lines: those of the file, to show in errors.
+    """
+    return _Reader(path, lines, options, on_bad).documents(table)
 
 
 class _Columns(NamedTuple):
@@ -135,24 +155,16 @@ class _Reader:
     """Reads one file; holds what its error messages need."""
 
     def __init__(
-        self, path: Path, options: ReadOptions, encoding: str | None, on_bad: OnBad
+        self, path: Path, lines: list[str], options: ReadOptions, on_bad: OnBad, data: bytes = b""
     ) -> None:
         self.path = path
+        self.lines = lines
         self.options = options
         self.on_bad = on_bad
-        self.bad: set[int] = set()  # first lines of sentences with bad tags
-        data = path.read_bytes()
-        if path.suffix == ".spacy":
-            raise CorpusError(f"{path} is a .spacy file already: use it as it is.")
-        text = decoded(path, data, encoding, errors="surrogateescape")
-        if "\0" in text and NOT_UTF8.search(text):
-            raise CorpusError(f"{path} is no text. Give a UTF-8 file with one word a line.")
         self.data = data
-        # `splitlines` would also split at characters that may be part of a word.
-        self.lines = [line.rstrip("\r") for line in text.split("\n")]
+        self.bad: set[int] = set()  # first lines of sentences with bad tags
 
-    def documents(self) -> list[Document]:
-        table = Table(self.lines, self.options.separator)
+    def documents(self, table: Table) -> list[Document]:
         if not table.sure:
             raise CorpusError(f"{self.path} has no words. Give a file with one word a line.")
         columns = self.columns(table)
@@ -214,6 +226,9 @@ class _Reader:
         if word in tags:
             problem = f"words and tags are both in column {word} of {table.width}"
             advice = "Columns count from 0, or from the end if negative. See also --separator"
+            if table.width == 1:
+                advice = "A column file has a word and its tag on each line. Is this another format"
+                advice += "? --format names it. Texts without annotation: spacy cascade annotate"
             raise self.error(first, problem, advice)
         twice = [column for column in tags if tags.count(column) > 1]
         if twice:

@@ -65,13 +65,9 @@ class Table:
     with more columns may have a word with blanks: which, `blocks` decides by the tags.
     """
 
-    def __init__(self, lines: Iterable[str], separator: Literal["auto", "tab", "space"]) -> None:
-        # A byte order mark stands between files that were joined.
-        texts = [line if line.strip(" \t\ufeff") else "" for line in lines]
-        words = [text for text in texts if text and not text.startswith(_HASH)] or texts
-        has_tab = any("\t" in text for text in words)
-        self.is_tabbed = separator == "tab" or (separator == "auto" and has_tab)
-        self.rows = [Row(n, text, self._split(text)) for n, text in enumerate(texts, start=1)]
+    def __init__(self, rows: Sequence[Row], *, is_spaced: bool = False) -> None:
+        """is_spaced: whether spaces separate the fields, so that a word with one has more."""
+        self.rows, self.is_spaced = rows, is_spaced
         found = [row for row in self.rows if row.fields and not row.is_mark]
         found = [row for row in found if not row.has_hash] or found
         widths = Counter(len(row.fields) for row in found)
@@ -81,11 +77,21 @@ class Table:
         while self.width > 1 and not any(row.fields[self.width - 1] for row in self.sure):
             self.width -= 1
 
-    def _split(self, text: str) -> list[str]:
-        if not text:
-            return []
-        # `split()` would also split at white space that may be a word.
-        return text.split("\t") if self.is_tabbed else [part for part in text.split(" ") if part]
+    @classmethod
+    def of_lines(cls, lines: Iterable[str], separator: Literal["auto", "tab", "space"]) -> Table:
+        """The table of a column file."""
+        # A byte order mark stands between files that were joined.
+        texts = [line if line.strip(" \t\ufeff") else "" for line in lines]
+        words = [text for text in texts if text and not text.startswith(_HASH)] or texts
+        has_tab = any("\t" in text for text in words)
+        is_spaced = separator == "space" or (separator == "auto" and not has_tab)
+
+        def fields(text: str) -> list[str]:
+            # `split()` would also split at white space that may be a word.
+            return [part for part in text.split(" ") if part] if is_spaced else text.split("\t")
+
+        rows = [Row(n, text, fields(text) if text else []) for n, text in enumerate(texts, start=1)]
+        return cls(rows, is_spaced=is_spaced)
 
     def sample(self) -> list[Rows]:
         """The sure words of each sentence, to see what the columns have."""
@@ -134,7 +140,7 @@ class Table:
                 advice = "Correct the line, or set --separator tab or space"
                 leave_out(row.number, problem, advice)
                 fields = []
-            elif not self.is_tabbed and len(fields) < len(row.fields):
+            elif self.is_spaced and len(fields) < len(row.fields):
                 with_blanks.append(row)
             if not rows:
                 blocks.append(Block(rows, [], marks))
@@ -150,7 +156,7 @@ class Table:
         more = len(fields) - self.width
         if more <= 0:
             return fields
-        if self.is_tabbed:
+        if not self.is_spaced:
             return fields if any(fields[self.width :]) else fields[: self.width]
         end = word + more + 1
         joined = [*fields[:word], " ".join(fields[word:end]), *fields[end:]]

@@ -131,7 +131,7 @@ def test_bad_input_is_one_line(model: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     for arguments, message in (
         ((source, output, "--to", "prodigy"), "has words, but no text"),
-        ((source, output, "--to", "excel"), "no format 'excel'. Choose one of: bioc-json"),
+        ((source, output, "--to", "excel"), "no format 'excel'. Choose one of: argilla, bioc-json"),
         ((FILES / "doccano.jsonl", output, "--to", "conllu"), "has no tokens that fit it"),
         ((FILES / "doccano.jsonl", output, "--to", "columns"), "has no tokens that fit it"),
         ((FILES / "doccano.jsonl", source, "--to", "prodigy"), "already exists. Replace it with"),

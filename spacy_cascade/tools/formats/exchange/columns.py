@@ -93,7 +93,7 @@ class TokenLists(WordFormat):
 
         def tagged_words(row: Row) -> Iterator[_TaggedWords]:
             tags = _tags(row, options.tag_names)
-            yield _TaggedWords(row, *_usable(row, row.list_of("tokens"), options), tags)
+            yield _TaggedWords(row, *usable_words(row, row.list_of("tokens"), options), tags)
 
         found = list(each(source.rows(on_bad), tagged_words, on_bad))
 
@@ -149,7 +149,7 @@ def _named(row: Row, tags: list[Any], names: Sequence[str]) -> Iterator[str]:
             )
 
 
-def _usable(
+def usable_words(
     row: Row, tokens: list[Any], options: FormatOptions
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words, and what was replaced in them. Raises `CorpusError` where nothing may be."""

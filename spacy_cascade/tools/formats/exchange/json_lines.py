@@ -8,14 +8,11 @@ slots with intents, or neither).
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
-from ..bad_records import OnBad, each, each_counted, raised
+from ..bad_records import OnBad, each_counted, raised
 from ..texts import (
     AnnotatedText,
     LeftOut,
@@ -25,9 +22,9 @@ from ..texts import (
     checked_pair,
     checked_text,
 )  # fmt: skip
-from .base import FormatOptions, TextFormat, name_of, scored, scores_of, write_rows
-from .offsets import rows_in_characters
+from .base import FormatOptions, name_of, scored, scores_of
 from .source import Row, Source
+from .span_rows import SPANS, TEXTS, SpanRows, WritableSpanRows, is_span
 
 _BINARY_VIEW = "ner"
 """Of `ner.teach`: one span is accepted or rejected, and nothing is said about other words."""
@@ -35,36 +32,9 @@ _CATEGORIES = {"label", "accept", "options"}
 """What tasks for categories of whole texts have in place of spans."""
 _KNOWN = {"spans", "tokens"}
 _TOKEN = {"start", "end", "id"}
-_SPANS = ("label", "labels", "entities", "annotations")
-_FIELDS = (("start_offset", "start"), ("end_offset", "end"), ("label", "type", "tag"))
-"""Names that objects have for the start, the end and the label of a span."""
-_TEXTS = ("text", "data")
 
 
-class _SpanRows(TextFormat):
-    """JSON Lines with a text and its spans; the formats differ in what their objects have."""
-
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
-
-    @abstractmethod
-    def records(self, row: Row, on_bad: OnBad) -> Iterator[Record]:
-        """What an object says; `on_bad` takes the errors of its spans."""
-
-    @abstractmethod
-    def row_of(self, text: AnnotatedText) -> dict[str, Any]:
-        """The object of a text."""
-
-    def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        on_bad = options.on_bad
-        rows, reading = rows_in_characters(source, on_bad)
-        for one in each(rows, partial(self.records, on_bad=on_bad), on_bad):
-            yield replace(one, reading=reading) if isinstance(one, AnnotatedText) else one
-
-    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
-        write_rows(path, map(self.row_of, texts))
-
-
-class Prodigy(_SpanRows):
+class Prodigy(WritableSpanRows):
     """Tasks with spans as objects, tokens and an answer."""
 
     name: ClassVar[str] = "prodigy"
@@ -115,6 +85,20 @@ class Prodigy(_SpanRows):
         return task | ({"meta": {"id": text.name}} if text.name else {})
 
 
+class PlainTexts(SpanRows):
+    """Objects with a text and no lists, which nobody has annotated."""
+
+    name: ClassVar[str] = "texts"
+
+    def recognises(self, source: Source) -> bool:
+        return False
+
+    def rows(self, source: Source, options: FormatOptions) -> Iterator[Row]:
+        for row in source.rows(options.on_bad):
+            name = {"id": row.value["id"]} if "id" in row.value else {}
+            yield Row({**name, "text": row.value.get(options.field)}, row.line, row.path)
+
+
 def annotated_text(row: Row, on_bad: OnBad = raised) -> AnnotatedText:
     """The text of a task, whatever its answer. Raises `CorpusError` for what is no such task."""
     value = row.value
@@ -139,46 +123,18 @@ def _offsets(text: str, span: Any, row: Row) -> tuple[int, int]:
     return checked_pair(text, span.get("start"), span.get("end"), row.fail)
 
 
-class Doccano(_SpanRows):
+class Doccano(WritableSpanRows):
     """Texts with spans as lists or objects, under one of several names."""
 
     name: ClassVar[str] = "doccano"
 
     def recognises(self, source: Source) -> bool:
         first = source.first
-        found = [first[key] for key in _SPANS if isinstance(first.get(key), list)]
-        has_text = any(isinstance(first.get(key), str) for key in _TEXTS)
-        return has_text and any(all(map(_is_span, spans)) for spans in found)
-
-    def records(self, row: Row, on_bad: OnBad) -> Iterator[Record]:
-        row.refuse_other_spans(_SPANS)
-        found = next((row.value[key] for key in _TEXTS if key in row.value), None)
-        text = checked_text(found, row.fail)
-        spans = [(key, span) for key in _SPANS for span in row.list_of(key)]
-        name = str(row.value.get("id", ""))
-        mentions, n_bad = each_counted(spans, partial(_mentions, text, row), on_bad)
-        known = any(row.value.get(key) is not None for key in _SPANS)
-        yield AnnotatedText(text, mentions, name, row.where, is_annotated=known, bad_spans=n_bad)
+        found = [first[key] for key in SPANS if isinstance(first.get(key), list)]
+        has_text = any(isinstance(first.get(key), str) for key in TEXTS)
+        return has_text and any(all(map(is_span, spans)) for spans in found)
 
     def row_of(self, text: AnnotatedText) -> dict[str, Any]:
         """Doccano keeps fields that it does not know as metadata, so scores go there."""
         spans = [[mention.start, mention.end, mention.label] for mention in text.mentions]
         return {**name_of(text), "text": text.text, "label": spans, **scores_of(text)}
-
-
-def _is_span(value: Any) -> bool:
-    """Whether a value is a list, or an object with offsets and a label."""
-    return isinstance(value, list) or (
-        isinstance(value, dict) and all(any(name in value for name in names) for names in _FIELDS)
-    )
-
-
-def _mentions(text: str, row: Row, keyed: tuple[str, Any]) -> Iterator[Mention]:
-    (key, span), found = keyed, ""
-    if isinstance(span, dict):
-        found = span["text"] if isinstance(span.get("text"), str) else ""
-        span = [next((span[n] for n in names if n in span), None) for names in _FIELDS]
-    if not isinstance(span, list) or len(span) != 3:
-        row.fail(f"{key!r} has {span!r}, not [start, end, label]", "Correct it")
-    start, end, label = span
-    yield checked_mention(text, start, end, label, row.fail, found)

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
-from ..bad_records import OnBad
 from ..spacing import WITHOUT_SPACES
 from ..texts import Pair, are_inside, same_text, text_at
-from .source import Row, Source
+from .source import Row
 
 _FITS, _MISFITS = 0.8, 0.5
 """Another counting is taken if most spans that it moves fit then, and at most half before."""
@@ -269,20 +268,20 @@ class _Slot(NamedTuple):
         return Span((pair,), found if isinstance(found, str) else "")
 
 
-def rows_in_characters(source: Source, on_bad: OnBad) -> tuple[list[Row], str]:
-    """The JSON objects of a file, with offsets that count characters; what they counted before.
+def in_characters(rows: Iterable[Row]) -> tuple[list[Row], str]:
+    """The objects of a file, with offsets that count characters; what they counted before.
 
     All objects of a file count the same. The name of the counting is "" for characters.
     """
-    kept = list(source.rows(on_bad))
+    kept = list(rows)
     found = [(_text(row), list(_slots(row))) for row in kept]
     counting = best_counting([(text, [slot.span for slot in slots]) for text, slots in found])
     for text, slots in found if counting.name else ():
-        in_characters = counting.in_characters(text)
-        if in_characters is None:
+        moved = counting.in_characters(text)
+        if moved is None:
             continue
         for slot in slots:
-            ((start, end),) = in_characters(slot.span.parts)
+            ((start, end),) = moved(slot.span.parts)
             slot.holder[slot.start], slot.holder[slot.end] = start, end
     return kept, counting.name
 

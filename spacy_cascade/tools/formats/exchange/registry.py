@@ -10,7 +10,9 @@ from ....errors import ConfigError, CorpusError
 from ..docs import files_in
 from .base import AnyFormat
 from .columns import Columns
+from .json_lines import PlainTexts
 from .source import Source
+from .unread import refuse_unread
 
 AUTO = "auto"
 GROUP = "spacy_cascade_formats"
@@ -33,9 +35,10 @@ def format_named(name: str) -> AnyFormat:
 
 
 def recognised(source: Source) -> AnyFormat:
-    """The format of a file or folder, by its content; column files are what is left.
+    """The format of a file or folder, by its content; column files and plain texts are left.
 
-    Raises `CorpusError` for JSON, XML and folders that no format recognises, and for what two do.
+    Raises `CorpusError` for JSON, XML and folders that no format recognises, for what two do, and
+    for what is known to be a format that cannot be read.
     """
     found = [one for one in formats().values() if one.recognises(source)]
     if len(found) == 1:
@@ -43,6 +46,9 @@ def recognised(source: Source) -> AnyFormat:
     names = " or ".join(one.name for one in found)
     if found:
         raise CorpusError(f"{source.path} may be {names}. Say which by --format.")
+    refuse_unread(source)
+    if isinstance(source.first.get("text"), str) and not any(map(_is_list, source.first.values())):
+        return PlainTexts()
     if source.is_json or source.start.lstrip().startswith("<?xml"):
         if source.is_json:
             # What is damaged there says more than that it was not recognised.
@@ -53,6 +59,10 @@ def recognised(source: Source) -> AnyFormat:
             f"to see what is missing: {known}."
         )
     return Columns()
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | dict)
 
 
 def find_sources(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -14,8 +15,13 @@ from ....caching import cached_property
 from ....errors import CorpusError
 from ..bad_records import OnBad, raised
 from ..encodings import decoded
+from ..spreadsheets import Spreadsheet, read_spreadsheet
 
-_JSON_START = re.compile(r'\s*(\{\s*["}]|\[\s*[\{\]])')
+_PAIR_START = re.compile(r'\s*\[\s*"(?:[^"\\]|\\.)*"\s*,')
+"""A list of a text and something else, as in a line of spaCy 2's training data."""
+_JSON_START = re.compile(
+    r'\s*(\{\s*["}]|\[\s*(\{|\]|\[\s*["\[\{]|null\s*,))|' + _PAIR_START.pattern
+)
 _JSON_SPACE = re.compile(r"[ \t\r\n,]*")
 _DECODER = json.JSONDecoder()
 _SHOWN_CHARACTERS = 80
@@ -123,6 +129,11 @@ class Source:
         """All lines, decoded."""
         return [line.removesuffix("\r") for line in self.text.split("\n")]
 
+    @cached_property
+    def spreadsheet(self) -> Spreadsheet:
+        """The rows of a CSV file or of a workbook. Raises `CorpusError` for a damaged file."""
+        return read_spreadsheet(self.path, self.encoding)
+
     def blocks(self) -> Iterator[list[tuple[int, str]]]:
         """The lines between blank lines, with their numbers, from 1."""
         numbered = enumerate(self.lines, start=1)
@@ -141,23 +152,39 @@ class Source:
 
     @cached_property
     def is_list(self) -> bool:
-        """Whether the JSON is one list, in place of one object after the other."""
-        return self.is_json and self.start.lstrip().startswith("[")
+        """Whether the JSON is one list, in place of one value after the other."""
+        is_pair = _PAIR_START.match(self.start) is not None
+        return self.is_json and self.start.lstrip().startswith("[") and not is_pair
 
     @cached_property
     def first(self) -> dict[str, Any]:
         """The first object of a JSON file that can be read; empty if there is none."""
-        try:
-            rows = self.rows(lambda error: None) if self.is_json else iter(())
-            return next((row.value for row in rows), {})
-        except CorpusError:
-            return {}
+        return next((value for value in self._readable_values() if isinstance(value, dict)), {})
+
+    @cached_property
+    def first_value(self) -> Any:
+        """The first value of a JSON file that can be read, be it an object or not; else None."""
+        return next(self._readable_values(), None)
+
+    def _readable_values(self) -> Iterator[Any]:
+        with suppress(CorpusError):
+            values = self.values(lambda error: None) if self.is_json else iter(())
+            yield from (value for value, _ in values)
 
     def rows(self, on_bad: OnBad = raised) -> Iterator[Row]:
         """The objects of JSON Lines, of JSON objects after each other, or of one JSON list.
 
         on_bad: takes the error of what is no JSON object.
         """
+        for value, line in self.values(on_bad):
+            if isinstance(value, dict):
+                yield Row(value, line, self.path)
+            else:
+                problem = "a JSON object was expected"
+                on_bad(self.error(line, problem, "Give one object for each text"))
+
+    def values(self, on_bad: OnBad = raised) -> Iterator[tuple[Any, int]]:
+        """The JSON values as `rows` reads them, be they objects or not, with their lines."""
         text, is_list = self.text, self.is_list
         at = text.index("[") + 1 if is_list else 0
         line, counted = 1, 0
@@ -184,11 +211,7 @@ class Source:
                     return
                 at = following
                 continue
-            if isinstance(value, dict):
-                yield Row(value, line, self.path)
-            else:
-                problem = "a JSON object was expected"
-                on_bad(self.error(line, problem, "Give one object for each text"))
+            yield value, line
 
     def fail(self, line: int, problem: str, advice: str) -> NoReturn:
         """Raise a `CorpusError` about a line, counted from 1."""

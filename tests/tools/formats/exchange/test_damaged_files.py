@@ -316,7 +316,7 @@ def test_unknown_and_ambiguous_formats(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"may be doccano or prodigy\. Say which by --format"):
         find_sources(path)
     assert find_sources(path, "doccano")[0].name == "doccano"
-    with pytest.raises(ConfigError, match=r"no format 'spacy'\. Choose one of: bioc-json, bioc"):
+    with pytest.raises(ConfigError, match=r"no format 'spacy'\. Choose one of: argilla, bioc-json"):
         find_sources(path, "spacy")
     with pytest.raises(CorpusError, match="no words, so there is nothing to write to columns"):
         find_sources(path, "columns")[0].write([], path)

@@ -254,7 +254,6 @@ def test_json_min(field: str, content: Any, value: Value) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        [{"document": "Ada", "tokens": [{"text": "Ada", **SPAN, "entityLabel": "P"}]}],
         [{"text": "Ada", "tokens": [{"text": "Ada", **SPAN, "entityLabel": "P"}]}],
         [{"text": "Ada", "annotator": "x", "marks": [{**SPAN, "type": "P"}]}],
         [{"data": {"text": "Ada"}, "marks": [{**SPAN, "type": "P"}]}],

@@ -29,6 +29,14 @@ def init_command(
     output: Annotated[Path, argument("OUTPUT.cfg", "Config to write")],
     train: OtherTrain = None,
     dev: OtherDev = None,
+    hold_out: Annotated[
+        float | None,
+        option(
+            "Share of --train to score on where there is no --dev, by documents. Default: 0.1; "
+            "with --auto 0",
+            "--hold-out",
+        ),
+    ] = None,
     auto: Annotated[
         bool, option("Also train, try variants, and keep the best config and pipeline", "--auto")
     ] = False,
@@ -49,6 +57,10 @@ def init_command(
             "faster to train and slightly less accurate; crf: a single conditional random field, "
             "for comparison"
         ),
+    ] = None,
+    shipped: Annotated[
+        str | None,
+        option(f"Only copy a config of the package: {', '.join(shipped_configs())}", "--from"),
     ] = None,
     tags: Annotated[
         bool | None, option("Use parts of speech as features. Default: no", "--tags/--no-tags")
@@ -71,18 +83,6 @@ def init_command(
         bool, option("Score words by a small network, too; training takes about twice as long")
     ] = False,
     trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
-    shipped: Annotated[
-        str | None,
-        option(f"Only copy a config of the package: {', '.join(shipped_configs())}", "--from"),
-    ] = None,
-    hold_out: Annotated[
-        float | None,
-        option(
-            "Share of --train to score on where there is no --dev, by documents. Default: 0.1; "
-            "with --auto 0",
-            "--hold-out",
-        ),
-    ] = None,
     folds: Folds = 3,
     processes: Processes = 0,
     output_model: Annotated[

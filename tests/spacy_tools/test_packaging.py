@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import pytest
 import spacy
 
-from helpers import PROJECT, run_spacy
+from helpers import CONFIGS, PROJECT, run_spacy
 from spacy_cascade._version import __version__
 
 TEXT = "NF-kappa B binds the IL-2 promoter in Jurkat cells."
@@ -68,6 +68,15 @@ def test_the_package_names_what_it_needs(wheels: Path) -> None:
     (needed,) = (line for line in metadata.splitlines() if "spacy-cascade" in line)
     assert needed.startswith("Requires-Dist: spacy-cascade")
     assert f">={__version__}" in needed
+
+
+@pytest.mark.slow(kind="packages")
+def test_the_wheel_of_the_project_has_its_configs(wheels: Path) -> None:
+    """Where `init --from` finds them."""
+    (wheel,) = map(ZipFile, wheels.glob("spacy_cascade*.whl"))
+    for config in CONFIGS:
+        name = f"spacy_cascade/tools/init/configs/{config.name}"
+        assert wheel.read(name) == config.read_bytes()
 
 
 @pytest.mark.slow(kind="packages")

@@ -15,6 +15,7 @@ from .pipeline.saving import save_pipeline
 from .pipeline.segmenter import CascadeSegmenter, make_segmenter
 from .pipeline.spans.confidences import confidence_of
 from .pipeline.spans.nbest import Segmentation
+from .pipeline.spans.rows import EntityRow, entity_rows
 from .systems.dictionaries.candidates import Candidate, CandidateGenerator
 from .systems.dictionaries.linker import CascadeLinker, make_linker
 from .systems.ensembles.component import CascadeEnsemble, make_ensemble
@@ -45,6 +46,7 @@ __all__ = [
     "Contribution",
     "CorpusError",
     "EntityExplanation",
+    "EntityRow",
     "Explanation",
     "Fitted",
     "Hypotheses",
@@ -60,6 +62,7 @@ __all__ = [
     "UncertainSpan",
     "__version__",
     "confidence_of",
+    "entity_rows",
     "explain_entities",
     "explain_spans",
     "explain_tags",

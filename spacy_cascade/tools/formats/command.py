@@ -170,9 +170,10 @@ def convert_command(
     Convert an annotated corpus to training data, or entities to the format of another tool.
 
     OUTPUT is a .spacy file for training, unless --to names another format. The formats, recognised
-    by the content: column files (CoNLL, IOB, BILOU), JSONL of Prodigy and Doccano, JSON of Label
-    Studio, token lists of Hugging Face, CoNLL-U, folders of BRAT, PubTator, and BioC in XML and
-    JSON. docs/formats.md has a table.
+    by the content: column files (CoNLL, IOB, BILOU), CSV and Excel, JSONL of Prodigy and Doccano,
+    JSON of Label Studio and Argilla, training data of spaCy 2 and GLiNER, token lists of Hugging
+    Face, WebAnno TSV 3, CoNLL-U, folders of BRAT, PubTator, BioC in XML and JSON, and others.
+    docs/formats.md has a table.
 
     Spans that no tokens can express (inside tokens, overlapping, discontinuous) are counted and
     shown. Their words are not annotated then. So are texts that are rejected, ignored or cancelled.

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate, chain, count
 from math import isnan
+from typing import Any
 
+import numpy as np
+from spacy.attrs import SENT_START
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans
 from spacy.vocab import Vocab
@@ -141,9 +144,12 @@ def _annotate(doc: Doc, text: AnnotatedText, entities: list[Span], lost: list[Lo
     }
     if text.is_annotated:
         set_entities(doc, entities, open_words)
-    starts = set(text.sentences)
-    for token in doc if starts else ():
-        token.is_sent_start = token.idx in starts
+    if text.sentences:
+        starts = set(text.sentences)
+        # `token.is_sent_start` looks at all tokens of the Doc each time.
+        codes = [1 if token.idx in starts else -1 for token in doc]
+        values: Any = np.asarray(codes, dtype=np.int64).astype(np.uint64)
+        doc.from_array([SENT_START], values)
 
 
 def set_entities(doc: Doc, entities: list[Span], open_words: Set[int]) -> None:

@@ -136,7 +136,7 @@ def read_workbook(path: Path, most: int | None = None) -> Spreadsheet:
             lines = [Line(number, _texts(row)) for number, row in enumerate(rows, start=1)]
         finally:
             book.close()
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, KeyError, ValueError, EOFError, SyntaxError, zipfile.BadZipFile) as error:
         raise CorpusError(
             f"{path} is no workbook that can be read ({error}). Open it in a spreadsheet, and save "
             "it as .xlsx or .csv."

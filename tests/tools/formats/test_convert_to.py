@@ -104,6 +104,22 @@ def test_the_names_of_documents_stay(model: Path, tmp_path: Path) -> None:
     assert output.read_text(encoding="utf8").startswith("101|t|IL-2 activates STAT5.\n101|a|In")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("in.jsonl", '{"id": "a7", "text": "IL-2 acts.", "n": 1}'),
+        ("in.csv", "id;text\na7;IL-2 acts."),
+    ],
+)
+def test_texts_with_names_are_annotated(
+    name: str, content: str, model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    output = exported("doccano", tmp_path / name, tmp_path, "--model", model)
+    task = json.loads(output.read_text(encoding="utf8"))
+    assert (task["id"], task["text"]) == ("a7", "IL-2 acts.")
+
+
 def test_docs_go_to_a_format_and_back(
     nlp: Language, expected: list[tuple[int, int, str, float]], tmp_path: Path
 ) -> None:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ....errors import CorpusError
-from ..spreadsheets import WORKBOOKS, Line, read_workbook, rows_of
+from ..docs import SUFFIXES as COLUMN_FILES
+from ..spreadsheets import SUFFIXES, WORKBOOKS, Line, read_workbook, rows_of
 from .source import Source
 
 SENTENCES = {"sentence #", "sentence_id", "sentence id", "sentenceid", "sentence_number", "sent_id",
@@ -37,14 +38,20 @@ _LOOKED_AT, _LONG = 200, 1000
 
 @dataclass(frozen=True)
 class Sheet:
-    """The rows of a file; header: the names of its columns, if its first row has known ones."""
+    """The rows of a file, whose name says whether it is surely a table.
+
+    header: the names of its columns, if its first row has known ones. A table may have texts alone.
+    """
 
     lines: Sequence[Line]
+    is_table: bool
 
     @cached_property
     def header(self) -> list[str]:
         first = [cell.strip().lower() for cell in self.lines[0].cells] if self.lines else []
-        return first if {*first} & ANNOTATION and {*first} & (_WORDS | _TEXTS) else []
+        has_annotation = {*first} & ANNOTATION and {*first} & (_WORDS | _TEXTS)
+        has_texts = self.is_table and {*first} & _TEXTS and not {*first} & _WORDS
+        return first if has_annotation or has_texts else []
 
     @property
     def body(self) -> Sequence[Line]:
@@ -92,6 +99,11 @@ class Sheet:
         return next((cell for cell in kept if cell != "[]"), kept[0] if kept else "")
 
 
+def is_table(source: Source) -> bool:
+    """Whether the name of a file is one of a spreadsheet, and not also of a column file."""
+    return source.path.suffix.lower() in {*SUFFIXES} - {*COLUMN_FILES}
+
+
 def head_of(source: Source) -> Sheet:
     """The first rows of a file that may be a sheet; none of one that is something else."""
     lines: list[Line] = []
@@ -102,12 +114,12 @@ def head_of(source: Source) -> Sheet:
             # What is cut at the end is an error behind the rows that count.
             rows = rows_of(source.path, source.start[: _LOOKED_AT * _LONG])
             lines.extend(islice(rows, _LOOKED_AT))
-    return Sheet(lines)
+    return Sheet(lines, is_table(source))
 
 
 def sheet_of(source: Source) -> Sheet:
     """All rows. Raises `CorpusError` for what is not annotated as sheets are."""
-    sheet = Sheet(source.spreadsheet.lines)
+    sheet = Sheet(source.spreadsheet.lines, is_table(source))
     if {*sheet.header} >= _ROW_OF_ENTITY:
         raise CorpusError(
             f"{source.path}:1: each row is an entity, and the texts that it is in are missing. "

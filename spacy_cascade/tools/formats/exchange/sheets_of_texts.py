@@ -60,7 +60,7 @@ def _rows(source: Source, sheet: Sheet, options: FormatOptions) -> Iterator[Row]
     field = options.field.lower()
     text = sheet.header.index(field) if field in sheet.header else sheet.main
     spans = sheet.annotation
-    if text is None or spans is None:
+    if text is None:
         raise unknown_columns(source.path, sheet)
     name = sheet.column(NAMES, but=text)
     for line in sheet.body:
@@ -71,7 +71,7 @@ def _rows(source: Source, sheet: Sheet, options: FormatOptions) -> Iterator[Row]
         if name is not None and cells[name]:
             row.value["id"] = cells[name]
         try:
-            row.value["entities"] = _entities(cells[spans], row)
+            row.value["entities"] = None if spans is None else _entities(cells[spans], row)
         except CorpusError as error:
             options.on_bad(error)
         else:

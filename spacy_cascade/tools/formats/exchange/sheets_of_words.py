@@ -13,7 +13,6 @@ from typing import ClassVar
 
 from ..bad_records import OnBad
 from ..columns import Document, ReadOptions, read_table
-from ..docs import SUFFIXES as COLUMN_FILES
 from ..spreadsheets import SUFFIXES, Line
 from ..table import DOCUMENT_MARK, Table, tag_columns
 from ..table import Row as Words
@@ -25,14 +24,12 @@ from .sheets import (
     SENTENCES,
     Sheet,
     head_of,
+    is_table,
     sheet_of,
     unknown_columns,
     value_in,
 )
 from .source import Row, Source
-
-_OF_SHEETS = {*SUFFIXES} - {*COLUMN_FILES}
-"""Suffixes of files that are sheets even if the first row has no names that are known."""
 
 
 class SheetOfWords(WordFormat):
@@ -43,7 +40,7 @@ class SheetOfWords(WordFormat):
 
     def recognises(self, source: Source) -> bool:
         head = head_of(source)
-        return head.has_words if head.header else source.path.suffix.lower() in _OF_SHEETS
+        return head.has_words if head.header else is_table(source)
 
     def read(self, source: Source, options: FormatOptions) -> list[Document]:
         sheet = sheet_of(source)

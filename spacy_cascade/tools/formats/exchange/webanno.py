@@ -90,21 +90,28 @@ def _document(source: Source) -> Iterator[AnnotatedText]:
 
 
 class _Text:
-    """The text of the sentences so far, a line each, in which words are looked up in turn."""
+    """The sentences so far, a line each or several; words are looked up in the last one in turn."""
 
     def __init__(self) -> None:
-        self.whole = ""
         self.words: list[Pair] = []
         self.sentences: list[int] = []
+        self._texts: list[str] = []
         self._at = self._offset = 0
+
+    @property
+    def whole(self) -> str:
+        """The text of the document."""
+        return "\n".join(self._texts)
 
     def add(self, text: str, *, is_more: bool) -> None:
         """Add a sentence, or another line of the same one."""
-        self.whole += "\n" * bool(self.whole)
-        if not is_more:
-            self._at = len(self.whole)
-            self.sentences.append(self._at)
-        self.whole += text
+        if is_more:
+            self._texts[-1] += f"\n{text}"
+            return
+        end = self.sentences[-1] + len(self._texts[-1]) + 1 if self._texts else 0
+        self._texts.append(text)
+        self.sentences.append(end)
+        self._at = 0
 
     def place(self, number: str, offsets: str, shown: str) -> Pair | None:
         """The characters of a word, or of a part of the word before it; None if there is none.
@@ -112,19 +119,20 @@ class _Text:
         Offsets count UTF-16 code units, from the start of the document.
         """
         word, offset = _plain(shown), offsets.partition("-")[0]
-        if not offset.isdecimal():
+        if not offset.isdecimal() or not self._texts:
             return None
+        text, first = self._texts[-1], self.sentences[-1]
         if "." in number and self.words:
-            whole, _ = self.words[-1]
-            ruler = Ruler(self.whole[slice(*self.words[-1])], Unit.UTF16)
+            whole = self.words[-1][0] - first
+            ruler = Ruler(text[whole : self._at], Unit.UTF16)
             start = whole + ruler.character(int(offset) - self._offset)
-            is_there = self.whole.startswith(word, start)
-            return (start, start + len(word)) if is_there else None
-        start = self.whole.find(word, self._at)
+            is_there = start >= 0 and text.startswith(word, start)
+            return (first + start, first + start + len(word)) if is_there else None
+        start = text.find(word, self._at)
         if start < 0:
             return None
         self._at, self._offset = start + len(word), int(offset)
-        self.words.append((start, self._at))
+        self.words.append((first + start, first + self._at))
         return self.words[-1]
 
 

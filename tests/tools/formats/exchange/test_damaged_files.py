@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +17,7 @@ from format_files import texts_in, written
 from spacy_cascade.errors import CascadeError, ConfigError, CorpusError
 from spacy_cascade.tools.formats.bad_records import check_none
 from spacy_cascade.tools.formats.exchange.base import FormatOptions
-from spacy_cascade.tools.formats.exchange.registry import AUTO, find_sources
+from spacy_cascade.tools.formats.exchange.registry import AUTO, find_sources, formats
 from spacy_cascade.tools.formats.exchange.source import Source
 from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut
 
@@ -327,7 +328,9 @@ KEYS = (
     "start_offset", "end_offset", "annotations", "predictions", "result", "value", "ner_tags",
     "documents", "passages", "id", "offset", "infons", "type", "locations", "length", "sentences",
     "PubTator3", "annotator", "annotation_id", "hypertextlabels", "paragraphlabels",
-    "globalOffsets", "startOffset", "endOffset", "relations",
+    "globalOffsets", "startOffset", "endOffset", "relations", "content", "annotation", "points",
+    "document", "entityLabel", "fields", "responses", "suggestions", "status", "prediction",
+    "tokenized_text", "ner", "ner.responses", "ner.suggestion",
 )  # fmt: skip
 VALUES = st.recursive(
     st.sampled_from(
@@ -347,6 +350,31 @@ def test_whatever_the_json_is_errors_are_those_of_the_package(rows: list[object]
         path = Path(folder) / "in.json"
         for content in (json.dumps(rows), "\n".join(map(json.dumps, rows))):
             path.write_text(content)
-            for name in (AUTO, "prodigy", "doccano", "label-studio", "huggingface", "bioc-json"):
+            for name in (AUTO, *(name for name in formats() if name != "brat")):
                 with suppress(CascadeError):
                     read(path, name)
+
+
+CELLS = st.sampled_from(
+    ["", "a", "B-X", "O", "text", "word", "tag", "entities", "sentence #", '"', '""', "[", "[]",
+     "[(0, 1, 'X')]", "['a']", "['O']", "{'entities': [(0, 1, 'X')]}", "1-1", "0-1", "*[1]", "_",
+     "X[1]|Y[2]", "#Text=a", "#T_SP=x|value", "#FORMAT=WebAnno TSV 3.3", "\r", "é"]
+)  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.lists(CELLS, max_size=4), max_size=6),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["in.csv", "in.tsv", "in.txt"]),
+)
+def test_whatever_the_cells_are_errors_are_those_of_the_package(
+    rows: list[list[str]], separator: str, name: str
+) -> None:
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        path = Path(folder) / name
+        path.write_text("\n".join(separator.join(row) for row in rows), newline="")
+        for form in (AUTO, "csv-words", "csv-texts", "webanno"):
+            with suppress(CascadeError):
+                read(path, form)

@@ -76,6 +76,15 @@ WHOLE = {
         '{"documents": [{"id": "1", "passages": [{"offset": 0, "text": "a"}',
         ', {"offset": 0, "text": ""}', "]}]}",
     ),
+    "pairs": ("[", '["a b", {"entities": [[0, 1, "X"]]}],', '["a", {}]]'),
+    "a pair a line": ("", '["a b", {"entities": [[0, 1, "X"]]}]\n', ""),
+    "words of GLiNER": ('{"tokenized_text": ["a"', ', "a"', '], "ner": [[0, 0, "X"]]}'),
+    "rows of words": ("word,tag\n", "a,B-X\n", ""),
+    "rows of texts": ("text;entities\n", "a b;\"[(0, 1, 'X')]\"\n", ""),
+    "entities of a cell": ("text;entities\na b;\"[(0, 1, 'X')", ", (0, 1, 'X')", ']"\n'),
+    "WebAnno": (
+        "#FORMAT=WebAnno TSV 3.3\n#T_SP=x|value\n\n\n", "#Text=a\n1-1\t0-1\ta\tX\t\n\n", "",
+    ),
     "PubTator spans": ("1|t|a b\n", "1\t0\t1\ta\tX\n", ""),
     "PubTator texts": ("", "1|t|a b c d e f g h i\n\n", ""),
 }  # fmt: skip

@@ -135,7 +135,8 @@ def test_where_nothing_is_held_out_the_commands_ask_for_dev(
     assert ("Nothing is held out" in stdout) is bool(warning)
     command = f"python -m spacy train {config} --output OUT --paths.dev DEV.spacy"
     assert stdout.endswith(f"Train it: {command}\n")
-    assert f"# {command}\n" in config.read_text(encoding="utf8")
+    hint = "# It trains on the CPU: leave out --gpu-id.\n"
+    assert f"# {command}\n{hint}" in config.read_text(encoding="utf8")
     paths = load_config(config)["paths"]
     assert (paths["train"], paths["dev"]) == (str(corpus), None)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["all.spacy", "x.cfg"]

@@ -140,7 +140,7 @@ def test_ctrl_c_keeps_what_is_done(presses: int, corpus: Path, tmp_path: Path) -
 
 def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    data = (CONFIG, corpus, output)
+    data = (CONFIG, output, "--train", corpus)
     five = [part for i in range(1, 6) for part in ("--search", f"training.patience=0..{i}")]
     check_errors(
         run,
@@ -149,7 +149,7 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
         ((*data, "--component", "nobody"), "'nobody' has no sigma or kappa to search"),
         ((*data, "--component", "x", "--search", "a=0..1"), "not both"),
         ((*data, *five), "1 to 4 settings and at least 1 round, not 5 and 5."),
-        ((tmp_path / "nowhere.cfg", corpus, output), "nowhere.cfg"),
-        ((CONFIG, tmp_path / "nowhere.spacy", output), "nowhere.spacy"),
+        ((tmp_path / "nowhere.cfg", *data[1:]), "nowhere.cfg"),
+        ((*data[:-1], tmp_path / "nowhere.spacy"), "nowhere.spacy"),
         ((*data, "--flods", 3), "no option or argument --flods"),
     )

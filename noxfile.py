@@ -95,6 +95,7 @@ def _use_wheel(session: nox.Session, folder: Path, source: Path) -> None:
     session.run(
         *spacy, "cascade", "init", "ner.cfg", "--train", "train.spacy", "--dev", "dev.spacy"
     )
+    session.run(*spacy, "cascade", "init", "memb.cfg", "--from", "memb")
     session.run(*spacy, "train", "ner.cfg", "--output", "OUT")
     session.run(*spacy, "evaluate", "OUT/model-best", "dev.spacy")
     session.run("python", "-c", ANNOTATE)

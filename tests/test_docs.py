@@ -43,15 +43,14 @@ def page_name(page: Path) -> str:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a reader has who went through the quick start: the sample corpus, and a model."""
+    """What a reader has of the sample corpus: its files, a model, and no checkout."""
     folder = tmp_path_factory.mktemp("reader")
-    for name in ("assets/sample", "configs", "scripts"):
-        shutil.copytree(PROJECT / name, folder / name)
+    shutil.copytree(PROJECT / "assets/sample", folder / "assets/sample")
     for name in ("train", "dev"):
         write_sample(folder / f"{name}.spacy", name)
         shutil.copy(PROJECT / "assets" / "sample" / f"{name}.iob2", folder)
     result = run_python(
-        "-m", "spacy", "train", str(folder / "configs" / "memb.cfg"),
+        "-m", "spacy", "train", str(PROJECT / "configs" / "memb.cfg"),
         "--output", str(folder / "OUT"), "--paths.train", str(folder / "train.spacy"),
         "--paths.dev", str(folder / "dev.spacy"), timeout=300,
     )  # fmt: skip

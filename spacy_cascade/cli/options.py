@@ -46,7 +46,6 @@ OtherModel = Annotated[
 ]
 Config = Annotated[Path, argument("CONFIG", "Training config")]
 NewPipeline = Annotated[Path, argument("OUTPUT", "Folder for the new pipeline")]
-Unseen = Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")]
 Text = Annotated[str, argument("TEXT", "Text to annotate", callback=valid_text)]
 
 Texts = Annotated[
@@ -54,7 +53,7 @@ Texts = Annotated[
     argument("TEXT...", "Files .txt (a text a line), .jsonl, .spacy; .gz; or folders of them"),
 ]
 
-TRAIN, DEV = "Docs to train on", "Docs to score on"
+TRAIN, DEV = "Docs to train on", "Docs to score on, not used in training"
 Output = Annotated[Path, option("File or folder to write", "--output", "-o")]
 OtherOutput = Annotated[Path | None, option("File or folder to write", "--output", "-o")]
 Force = Annotated[bool, option("Replace OUTPUT", "--force", "-F")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,24 @@ def test_an_option_is_the_same_everywhere() -> None:
                 meanings.setdefault(option, {}).setdefault(str(said), set()).add(name)
     assert {"--output", "-o", "--train", "--json"} <= meanings.keys()
     assert {option: each for option, each in meanings.items() if len(each) > 1} == {}
+
+
+def test_corpora_to_learn_from_and_to_score_on_are_options() -> None:
+    """Positional are only the Docs that a command is about: it scores, annotates or adds them."""
+    positional = {}
+    for name in PLACES:
+        group, _, last = name.rpartition(".")
+        command = Commands(f"{group}." if group else "")[last]
+        options = {o for p in command.params if p.param_type_name == "option" for o in p.opts}
+        arguments = [p for p in command.params if p.param_type_name == "argument"]
+        assert not {"train", "dev"} & {p.name for p in arguments}, name
+        for corpus in ("TRAIN", "DEV"):
+            if re.search(rf"\b{corpus}\b(?!\.spacy)", command.help):
+                assert f"--{corpus.lower()}" in options, name
+        positional[name] = [p.name for p in arguments if p.name in ("data", "corpus", "docs")]
+    assert {name: found for name, found in positional.items() if found} == {
+        "adapt": ["data"], "combine.jackknife": ["corpus"], "evaluate": ["data"],
+    }  # fmt: skip
 
 
 def default(command: str, option: str) -> Any:

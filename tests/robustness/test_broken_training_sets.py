@@ -203,13 +203,15 @@ def test_commands(
     """An error of one line, or a finite pipeline."""
     data, output = write(tmp_path / "data.spacy", corpus), tmp_path / "new"
     dev = write(tmp_path / "dev.spacy", corpora.common)
-    more = (dev,) if command == "rerank train" else ()
-    some = ("--folds", "2", "--scale", "1", "--weight", "1") if more else ()
+    corpora_of = {
+        "adapt": (data, output),
+        "rerank train": (output, "--train", data, "--dev", dev),
+    }
+    given = corpora_of.get(command, (output, "--dev", data))
+    some = ("--folds", "2", "--scale", "1", "--weight", "1") if "--train" in given else ()
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        result = CliRunner().invoke(
-            app, [*command.split(), str(model), data, *more, str(output), *some]
-        )
+        result = CliRunner().invoke(app, [*command.split(), str(model), *map(str, given), *some])
     if error is None:
         assert result.exit_code == 0, result.output
         nlp = spacy.load(output)

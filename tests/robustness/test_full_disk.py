@@ -72,6 +72,7 @@ class Command:
         return self.name in ("combine jackknife", "rerank train")
 
 
+RERANKING = ("--n-best", 2, "--scale", 1, "--weight", 1)
 COMMANDS = [
     Command("convert", lambda m, c, o: (PROJECT / "assets/sample/dev.iob2", o), "out.spacy"),
     Command("init", lambda m, c, o: (o, "--force")),
@@ -83,14 +84,16 @@ COMMANDS = [
     Command("explain", lambda m, c, o: (m, TEXT, "--alternatives", 2, "--json", o)),
     Command("explain", lambda m, c, o: (m, TEXT, "--alternatives", 2, "--html", o)),
     Command(
-        "combine jackknife", lambda m, c, o: (CONFIG, c, c, o, "--folds", 2, *QUICKLY), "out.spacy"
+        "combine jackknife",
+        lambda m, c, o: (CONFIG, c, o, "--dev", c, "--folds", 2, *QUICKLY),
+        "out.spacy",
     ),
     Command("adapt", lambda m, c, o: (m, c, o), "model"),
-    Command("calibrate", lambda m, c, o: (m, c, o, "--force"), "model"),
-    Command("rerank tune", lambda m, c, o: (m, c, o, "--n-best", 2), "model"),
+    Command("calibrate", lambda m, c, o: (m, o, "--dev", c, "--force"), "model"),
+    Command("rerank tune", lambda m, c, o: (m, o, "--dev", c, "--n-best", 2), "model"),
     Command(
         "rerank train",
-        lambda m, c, o: (m, c, c, o, "--folds", 2, "--n-best", 2, "--scale", 1, "--weight", 1),
+        lambda m, c, o: (m, o, "--train", c, "--dev", c, "--folds", 2, *RERANKING),
         "model",
     ),
 ]
@@ -266,7 +269,7 @@ def test_tune(
     output = disk.folder / "found"
     names = [f"components.cascade_segmenter.{name}" for name in ("loss.kappa", "trainer.C")]
     ranges = [text for name in names for text in ("--search", f"{name}=0.1..1")]
-    arguments = ("tune", CONFIG, corpus, output, "--dev", corpus, "--rounds", 1, *ranges)
+    arguments = ("tune", CONFIG, output, "--train", corpus, "--dev", corpus, "--rounds", 1, *ranges)
     arguments = (*arguments, "--processes", 1, *QUICKLY)
     result = run(*arguments)
     assert result.exit_code == 0, result.output

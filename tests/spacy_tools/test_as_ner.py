@@ -75,6 +75,6 @@ def test_commands_take_its_name(model: Path, tmp_path: Path) -> None:
     assert "Best threshold: 0.0 with ents_r value of 1.0" in shown
     run_spacy("evaluate", model, data, "--per-component", "--output", tmp_path / "parts.json")
     assert srsly.read_json(tmp_path / "parts.json")["ner"]["ents_f"] == 1.0
-    run_spacy("cascade", "calibrate", model, data, tmp_path / "calibrated")
+    run_spacy("cascade", "calibrate", model, tmp_path / "calibrated", "--dev", data)
     shown = run_spacy("cascade", "evaluate", tmp_path / "calibrated", data)
     assert "ents_f 100.00" in shown

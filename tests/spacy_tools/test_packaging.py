@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import pytest
 import spacy
 
-from helpers import PROJECT, run_spacy
+from helpers import CONFIGS, PROJECT, run_spacy
 from spacy_cascade._version import __version__
 
 TEXT = "NF-kappa B binds the IL-2 promoter in Jurkat cells."
@@ -49,10 +49,11 @@ def wheels(first_use: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run_spacy("package", first_use / "OUT" / "model-best", folder, *options)
     sources = folder / "project"
     sources.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(PROJECT / name, sources)
     skipped = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PROJECT / "spacy_cascade", sources / "spacy_cascade", ignore=skipped)
+    for name in ("spacy_cascade", "configs"):
+        shutil.copytree(PROJECT / name, sources / name, ignore=skipped)
     wheels = folder / "wheels"
     run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", wheels, sources)
     for wheel in folder.glob("en_sample-1.0.0/dist/*.whl"):
@@ -67,6 +68,15 @@ def test_the_package_names_what_it_needs(wheels: Path) -> None:
     (needed,) = (line for line in metadata.splitlines() if "spacy-cascade" in line)
     assert needed.startswith("Requires-Dist: spacy-cascade")
     assert f">={__version__}" in needed
+
+
+@pytest.mark.slow(kind="packages")
+def test_the_wheel_of_the_project_has_its_configs(wheels: Path) -> None:
+    """Where `init --from` finds them."""
+    (wheel,) = map(ZipFile, wheels.glob("spacy_cascade*.whl"))
+    for config in CONFIGS:
+        name = f"spacy_cascade/tools/init/configs/{config.name}"
+        assert wheel.read(name) == config.read_bytes()
 
 
 @pytest.mark.slow(kind="packages")

@@ -1,12 +1,11 @@
 """The commands `spacy cascade rerank train` and `rerank tune`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import spacy
 import typer
 
-from ...cli.options import Folds, Model, NewPipeline, Unseen, argument, option, option_to_try
+from ...cli.options import Dev, Folds, Model, NewPipeline, Train, option, option_to_try
 from ...cli.output import (
     counted,
     percent,
@@ -22,9 +21,9 @@ _N_BEST = "Length of the N-best lists"
 @reports_errors
 def train_reranker_command(
     model: Model,
-    train: Annotated[Path, argument("TRAIN.spacy", "The corpus that MODEL was trained on")],
-    dev: Annotated[Path, argument("DEV.spacy", "Docs with entities, not used in training")],
     output: NewPipeline,
+    train: Train,
+    dev: Dev,
     folds: Folds = 4,
     n_best: Annotated[int, option(_N_BEST)] = 6,
     passes: Annotated[int, option("Largest number of passes over the lists")] = 8,
@@ -38,12 +37,12 @@ def train_reranker_command(
     """
     Train a reranker, and add it to a trained pipeline.
 
-    TRAIN is cut into parts. For each part, a cascade is trained on the other parts with the
-    training config of MODEL, and makes N-best lists for it. The reranker learns from these lists
-    by minimum-risk training, once for each scale and weight. The trial with the highest entity F1
-    on DEV is written to OUTPUT. MODEL is not changed. The reranker chooses for each sentence, or
-    for each document where MODEL was trained on whole ones. A pipeline of sentences that sets no
-    sentence starts gets a sentencizer.
+    TRAIN, the corpus that MODEL was trained on, is cut into parts. For each part, a cascade is
+    trained on the other parts with the training config of MODEL, and makes N-best lists for it. The
+    reranker learns from these lists by minimum-risk training, once for each scale and weight. The
+    trial with the highest entity F1 on DEV is written to OUTPUT. MODEL is not changed. The reranker
+    chooses for each sentence, or for each document where MODEL was trained on whole ones. A
+    pipeline of sentences that sets no sentence starts gets a sentencizer.
     """
     from ...pipeline.readers import examples_for
     from ...workflows.reconfigure import take_own_scores
@@ -72,8 +71,8 @@ def train_reranker_command(
 @reports_errors
 def tune_reranker_command(
     model: Model,
-    data: Unseen,
     output: NewPipeline,
+    dev: Dev,
     weight: Annotated[
         list[float] | None,
         option_to_try("Weight of the type scores", (0, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3)),
@@ -85,7 +84,7 @@ def tune_reranker_command(
 
     The N best segmentations, with their types, are rescored with each weight. --weight and --n-best
     can be given several times. The pair of weight and list length with the highest entity F1 on
-    DATA is written to OUTPUT; if reranking lowers F1, OUTPUT has no reranker. MODEL is not changed.
+    DEV is written to OUTPUT; if reranking lowers F1, OUTPUT has no reranker. MODEL is not changed.
     The reranker chooses for each sentence, or for each document where MODEL was trained on whole
     ones. A pipeline of sentences that sets no sentence starts gets a sentencizer.
     """
@@ -94,7 +93,7 @@ def tune_reranker_command(
     from . import tuning
 
     nlp = spacy.load(model)
-    examples = list(examples_for(nlp, data))
+    examples = list(examples_for(nlp, dev))
     tuned, found = tuning.tune_reranker(
         nlp, examples, weight or tuning.WEIGHTS, n_best or tuning.SIZES
     )

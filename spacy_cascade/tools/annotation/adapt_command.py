@@ -53,7 +53,8 @@ def adapt_command(
 
     With --train, the corpus that MODEL was trained on, the pipeline can also be retrained on TRAIN
     and DATA together. With --dev, what is best there is written to OUTPUT, and MODEL itself where
-    nothing is better. Without --dev the pipeline is retrained if TRAIN is given, else adapted.
+    nothing is better: DEV needs documents like the old and like the new ones. Without --dev the
+    pipeline is retrained if TRAIN is given, else adapted.
     """
     from ...pipeline.readers import examples_for
     from ...workflows.reconfigure import take_own_scores
@@ -111,8 +112,8 @@ def _print_tried(learnt: "Learnt") -> None:
         for each in learnt.tried
     ]  # fmt: skip
     print_table(rows, ("pipeline", "F1 on dev", "gain", "seconds"), "lrrr")
-    if not learnt.has_changed:
-        print_warning("No way to learn is better on dev than the pipeline as it was. It is kept.")
+    if learnt.warning:
+        print_warning(learnt.warning)
 
 
 def _print_labels(before: Language, after: Language, held: list[Example]) -> None:

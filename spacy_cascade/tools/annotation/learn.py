@@ -89,11 +89,15 @@ class Tried:
 
 @dataclass(frozen=True)
 class Learnt:
-    """A pipeline, the way in which it has learnt, and all ways that were tried."""
+    """A pipeline, the way in which it has learnt, and all ways that were tried.
+
+    warning: what the comparison on dev cannot show, and why nothing was learnt.
+    """
 
     nlp: Language
     way: str
     tried: tuple[Tried, ...]
+    warning: str = ""
 
     @property
     def has_changed(self) -> bool:
@@ -141,7 +145,24 @@ def learn(
         tried.append(Tried(way, _f1(made, dev), perf_counter() - began))
         if (tried[-1].f1 or 0.0) > top:
             best, top, way_of_best = made, tried[-1].f1 or 0.0, way
-    return Learnt(best, way_of_best, tuple(tried))
+    return Learnt(best, way_of_best, tuple(tried), _warning(new, dev, best is nlp))
+
+
+def _warning(new: Sequence[Example], dev: Sequence[Example], is_kept: bool) -> str:
+    """What dev lacks, perhaps, and what that did."""
+    taught, compared = (
+        {entity.label_ for example in part for entity in example.reference.ents}
+        for part in (new, dev)
+    )
+    labels = ", ".join(sorted(taught - compared))
+    found = []
+    if is_kept:
+        found.append("The pipeline is kept as it was: no way to learn is better on DEV.")
+    if labels:
+        found.append(f"DEV has no entity of {labels}, so what is learnt of that does not count.")
+    if found:
+        found.append("DEV needs old and new documents: if it has none of the new, move some there.")
+    return " ".join(found)
 
 
 def _ways(

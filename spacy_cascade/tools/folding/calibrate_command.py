@@ -5,7 +5,7 @@ from typing import Annotated
 
 import spacy
 
-from ...cli.options import Force, Model, NewPipeline, Unseen, option, refuse_existing
+from ...cli.options import Dev, Force, Model, NewPipeline, option, refuse_existing
 from ...cli.output import counted, percent, print_info, print_table, reports_errors, write_pipeline
 
 
@@ -17,8 +17,8 @@ class Decoding(str, Enum):
 @reports_errors
 def calibrate_command(
     model: Model,
-    data: Unseen,
     output: NewPipeline,
+    dev: Dev,
     decoding: Annotated[
         Decoding,
         option("best: the entities stay the same; expected_f1: those of the greatest expected F1"),
@@ -29,14 +29,14 @@ def calibrate_command(
     Calibrate the confidences of a pipeline.
 
     The scores of each component are divided by a temperature before they become probabilities.
-    The temperature is chosen to minimise the log loss on DATA. The entities stay the same, only
+    The temperature is chosen to minimise the log loss on DEV. The entities stay the same, only
     their confidences change. MODEL is not changed; OUTPUT gets a copy whose config has the
     temperatures.
 
     With --decoding expected_f1 the copy chooses its entities among all likely spans, by a
-    threshold of half the F1 that its confidences promise on DATA.
+    threshold of half the F1 that its confidences promise on DEV.
 
-    The scores in the copy's meta.json are its own on DATA.
+    The scores in the copy's meta.json are its own on DEV.
     """
     from ...pipeline.readers import examples_for
     from ...workflows.calibrate import calibrate
@@ -45,7 +45,7 @@ def calibrate_command(
 
     refuse_existing(output, force)
     nlp = spacy.load(model)
-    examples = list(examples_for(nlp, data))
+    examples = list(examples_for(nlp, dev))
     calibrated, found = calibrate(nlp, examples)
     rows = [
         (c.component, f"{c.temperature:g}", c.n_spans, f"{c.loss_before:.4f}", f"{c.loss:.4f}")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from spacy.tokens import DocBin
 
-from ...cli.options import Config, Folds, OtherTrain, argument, read_overrides
+from ...cli.options import Config, Dev, Folds, OtherTrain, argument, read_overrides
 from ...cli.output import STOPPED, counted, percent, print_good, print_warning, reports_errors
 from ...files import replace_file
 from ...stages import Stages
@@ -17,8 +17,8 @@ def jackknife_command(
     context: typer.Context,
     config: Config,
     corpus: Annotated[Path, argument("CORPUS.spacy", "Docs to annotate")],
-    dev: Annotated[Path, argument("DEV.spacy", "Docs to score the components on")],
     output: Annotated[Path, argument("OUTPUT.spacy", "The annotated Docs")],
+    dev: Dev,
     train: OtherTrain = None,
     folds: Folds = 5,
 ) -> None:

@@ -1,6 +1,7 @@
 """The command `spacy cascade init`: a complete training config."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ from ...cli.output import print_good, print_info, reports_errors, write_text
 from ...errors import ConfigError
 from ...parallel import available_cores
 from ..recipes.configs import Choices, Domain, Recipe
+from .shipped import shipped_configs, shipped_text
 
 
 @reports_errors
@@ -27,6 +29,14 @@ def init_command(
     output: Annotated[Path, argument("OUTPUT.cfg", "Config to write")],
     train: OtherTrain = None,
     dev: OtherDev = None,
+    hold_out: Annotated[
+        float | None,
+        option(
+            "Share of --train to score on where there is no --dev, by documents. Default: 0.1; "
+            "with --auto 0",
+            "--hold-out",
+        ),
+    ] = None,
     auto: Annotated[
         bool, option("Also train, try variants, and keep the best config and pipeline", "--auto")
     ] = False,
@@ -47,6 +57,10 @@ def init_command(
             "faster to train and slightly less accurate; crf: a single conditional random field, "
             "for comparison"
         ),
+    ] = None,
+    shipped: Annotated[
+        str | None,
+        option(f"Only copy a config of the package: {', '.join(shipped_configs())}", "--from"),
     ] = None,
     tags: Annotated[
         bool | None, option("Use parts of speech as features. Default: no", "--tags/--no-tags")
@@ -91,7 +105,8 @@ def init_command(
     Write a complete training config.
 
     With --train, the command looks at the corpus and chooses the settings for it. The comments in
-    the config say what it saw, and why it chose so. Options that are given win. The language is
+    the config say what it saw, and why it chose so. Without --dev, a part of the corpus is held out
+    to score on, and written beside the config. Options that are given win. The language is
     that of the corpus if its words tell, else en. All components look at the tables of words:
     those of the package, which has some for English, and those of --words.
 
@@ -107,6 +122,7 @@ def init_command(
     from ..recipes.describing import describe, heading, suggested_text, train_command
     from ..recipes.suggesting import look_at, named_tables, suggest
     from .auto import Budget, search_config
+    from .holding_out import SHARE, make_parts
     from .questions import ask
 
     given: dict[str, Any] = {
@@ -118,14 +134,26 @@ def init_command(
     given |= {"network": True} if network else {}
     given |= {"plain_copies": True} if plain_copies else {}
     given = {name: value for name, value in given.items() if value is not None}
-    _check(output, train, dev, auto, force)
+    _check(output, force, train, {"--auto": auto, "--dev": dev, "--hold-out": hold_out})
+    if shipped is not None:
+        if given:
+            raise ConfigError("--from copies a config as it is. Leave out the other options.")
+        _write(output, shipped_text(shipped, output))
+        return
+    share = hold_out if hold_out is not None else 0.0 if auto else SHARE
+
+    def parted(corpus: Path) -> tuple[Path, Path | None]:
+        return make_parts(corpus, share, output, force) if share else (corpus, None)
+
+    if train is not None and dev is None:
+        train, dev = parted(train)
+        given |= {"train": train} if dev is None else {"train": train, "dev": dev}
     profile = None if train is None else look_at(train, dev, given)
     if not given and _is_terminal():
-        profile, given = ask()
+        profile, given = ask(parted)
     if profile is None:
         choices = Choices(**given)
-        write_text(output, heading(output, choices) + config_text(make_config(choices)))
-        print_good(f"Config -> {output}. Its first lines say how to train it.")
+        _write(output, heading(output, choices) + config_text(make_config(choices)))
         return
     suggestion = suggest(profile, given)
     for text in describe(profile):
@@ -135,15 +163,24 @@ def init_command(
         search_config(output, output_model or output.with_suffix(""), profile, suggestion, budget)
         return
     write_text(output, suggested_text(output, profile, suggestion))
-    print_good(f"Config -> {output}. Its comments say why. Train it: {train_command(output)}")
+    command = train_command(output, suggestion.choices)
+    print_good(f"Config -> {output}. Its comments say why. Train it: {command}")
 
 
-def _check(output: Path, train: Path | None, dev: Path | None, auto: bool, force: bool) -> None:
+def _write(output: Path, text: str) -> None:
+    """A config for no corpus in particular."""
+    write_text(output, text)
+    print_good(f"Config -> {output}. Its first lines say how to train it.")
+
+
+def _check(output: Path, force: bool, train: Path | None, options: Mapping[str, object]) -> None:
+    """options: those that say what to do with the corpus."""
     refuse_existing(output, force)
-    if train is None and (auto or dev is not None):
-        raise ConfigError(
-            f"{'--auto' if auto else '--dev'} needs a corpus to train on. Add --train."
-        )
+    given = [name for name, value in options.items() if value]
+    if train is None and given:
+        raise ConfigError(f"{given[0]} needs a corpus to train on. Add --train.")
+    if "--dev" in given and "--hold-out" in given:
+        raise ConfigError("--dev has Docs to score on: none are held out. Leave out one of both.")
 
 
 def _is_terminal() -> bool:

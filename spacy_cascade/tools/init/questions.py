@@ -18,12 +18,17 @@ Answer = TypeVar("Answer")
 Choice = TypeVar("Choice", bound=Enum)
 
 
-def ask() -> tuple[Profile | None, dict[str, Any]]:
+Parted = Callable[[Path], tuple[Path, Path | None]]
+"""Makes of a corpus what to train on and, if it can, what to score on."""
+
+
+def ask(parted: Parted) -> tuple[Profile | None, dict[str, Any]]:
     """What is seen in the corpus, if there is one, and the fields of `Choices` that are stated.
 
-    With a corpus, an answer that agrees with what the rules choose for it states nothing.
+    parted: for a corpus without one to score on. With a corpus, an answer that agrees with what the
+    rules choose for it states nothing.
     """
-    found = _ask_corpus()
+    found = _ask_corpus(parted)
     if found is None:
         return None, _ask_without_corpus()
     profile, given = found
@@ -41,17 +46,20 @@ _LABELS = "Entity types, separated by commas (leave empty for those of the corpu
 _DEFAULT = Choices()
 
 
-def _ask_corpus() -> tuple[Profile, dict[str, Any]] | None:
+def _ask_corpus(parted: Parted) -> tuple[Profile, dict[str, Any]] | None:
     """The corpora and what is seen in them; None without a corpus to train on."""
     train = _ask("Corpus to train on, a .spacy file (leave empty if there is none yet)", _seen, "")
     if train is None:
         return None
     path, profile = train
-    question = "Corpus to score on (leave empty if there is none)"
+    question = "Corpus to score on (leave empty to hold out a part)"
     both = _ask(question, lambda answer: _seen(answer, path), "")
-    if both is None:
+    if both is not None:
+        return both[1], {"train": path, "dev": both[0]}
+    path, dev = parted(path)
+    if dev is None:
         return profile, {"train": path}
-    return both[1], {"train": path, "dev": both[0]}
+    return look_at(path, dev), {"train": path, "dev": dev}
 
 
 def _ask_without_corpus() -> dict[str, Any]:

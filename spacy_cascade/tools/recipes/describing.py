@@ -19,15 +19,15 @@ _TAGS = [
     "Both corpora need predicted tags, which python -m spacy cascade combine jackknife sets.",
     "The trained pipeline needs tags, too: add a cascade_tagger as its first component.",
 ]
+_PROCESSOR = "It trains on the CPU: leave out --gpu-id."
 
 
 def heading(output: Path, choices: Choices) -> str:
     """What a config for an unknown corpus is for, and how to train with it."""
-    paths = "--paths.train train.spacy --paths.dev dev.spacy"
     lines = [
         f"Named entities, {choices.domain.value} text: spacy cascade init --recipe "
         f"{choices.recipe.value}",
-        *_commands(output, paths),
+        *_commands(output, choices),
         *(_TAGS if choices.tags else ()),
     ]
     return _lines(lines) + "\n"
@@ -49,9 +49,9 @@ def suggested_text(
     choices = suggestion.choices
     command = f"Named entities: spacy cascade init --train {choices.train}"
     lines = [f"{command} --dev {choices.dev}" if choices.dev else command]
-    lines += _commands(output, "" if choices.dev else "--paths.dev DEV.spacy")
+    lines += _commands(output, choices)
     if choices.dev is None:
-        lines.append("DEV.spacy: Docs to score on; scripts/hold_out.py takes them from a corpus.")
+        lines.append("DEV.spacy: Docs to score on, with entities, not used in training.")
     text = _lines([*lines, *(_TAGS if choices.tags else ())])
     text += "#\n" + comment(["What was seen:", *describe(profile)])
     text += "#\n" + _lines(tried) if tried else ""
@@ -61,14 +61,19 @@ def suggested_text(
     )
 
 
-def train_command(output: Path, options: str = "") -> str:
-    """The command line that trains the config."""
-    return f"python -m spacy train {output.name} --output OUT {options}".rstrip()
+def train_command(output: Path, choices: Choices) -> str:
+    """The command line that trains the config, with the corpora that it does not name."""
+    return " ".join(["python -m spacy train", str(output), "--output OUT", *_missing(choices)])
 
 
-def _commands(output: Path, options: str) -> list[str]:
-    debug = f"python -m spacy cascade debug-data {output.name} {options}".rstrip()
-    return [debug, train_command(output, options)]
+def _commands(output: Path, choices: Choices) -> list[str]:
+    debug = ["python -m spacy cascade debug-data", str(output), *_missing(choices)]
+    return [" ".join(debug), train_command(output, choices), _PROCESSOR]
+
+
+def _missing(choices: Choices) -> list[str]:
+    named = {"train": choices.train, "dev": choices.dev}
+    return [f"--paths.{name} {name.upper()}.spacy" for name, path in named.items() if path is None]
 
 
 def _lines(lines: Sequence[str]) -> str:

@@ -60,9 +60,11 @@ def evaluate_command(
     This command differs from `spacy evaluate` in three ways. It reads DATA as the training config
     reads its dev corpus, with the sentences and tags that `spacy_cascade.Corpus.v1` gives. It
     shows every score of every component, and the scores of spans for each label. Its
-    --displacy-path works with any component that sets doc.ents, not only with `ner`.
+    --displacy-path works with any component that sets doc.ents, not only with `ner`. DATA without
+    gold annotation of any component is an error.
     """
     from ...pipeline.unseen_words import WordSample
+    from .gold import check_gold
 
     check_rows_file(mistakes_list)
     inputs = gold_inputs or []
@@ -71,6 +73,7 @@ def evaluate_command(
     examples = list(corpus)
     if not examples:
         raise CorpusError(f"{data} has no Docs to score on. Check the path.")
+    check_gold(nlp, examples, data)
     scorer = _KeepingScorer(nlp)
     scores = nlp.evaluate(examples, scorer=scorer)
     _print_scores(scores)

@@ -14,6 +14,7 @@ from ...cli.options import (
     OtherDev,
     Processes,
     Rounds,
+    Train,
     argument,
     option,
     read_overrides,
@@ -42,8 +43,8 @@ TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
 def tune_command(
     context: typer.Context,
     config: Config,
-    train: Annotated[Path, argument("TRAIN.spacy", "Docs to train on")],
     output: Annotated[Path, argument("OUTPUT", "Folder for the results")],
+    train: Train,
     dev: OtherDev = None,
     folds: Folds = 5,
     search: Annotated[

@@ -39,7 +39,7 @@ run_train = partial(run_command, "rerank", "train")
 def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> None:
     output = tmp_path / "tuned"
     settings = ["--weight", "0.5", "--weight", "1", "--n-best", "1", "--n-best", "3"]
-    stdout, stderr = run(model, data, output, *settings)
+    stdout, stderr = run(model, output, "--dev", data, *settings)
     assert stderr == ""
     assert "Entity F1 by n_best (rows) and weight (columns)" in stdout
     last = stdout.splitlines()[-1]
@@ -48,7 +48,7 @@ def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> 
     assert tuned.pipe_names == ["cascade_segmenter", "cascade_classifier", "cascade_reranker"]
     assert [found["ents"] for found in annotations(tuned, TEXTS)] == [s for _, s in SENTENCES]
     # A reranker that is there is not made worse: its own settings are tried beside the others.
-    run(output, data, tmp_path / "again", "--weight", "1e7", "--n-best", "8")
+    run(output, tmp_path / "again", "--dev", data, "--weight", "1e7", "--n-best", "8")
     assert spacy.load(tmp_path / "again").get_pipe("cascade_reranker").weight == 0.5
 
 
@@ -56,7 +56,7 @@ def test_a_reranker_that_makes_it_worse_is_not_saved(
     model: Path, data: Path, tmp_path: Path
 ) -> None:
     """Every type adds to the costs of a hypothesis, so with a large weight the empty one wins."""
-    stdout, _ = run(model, data, tmp_path / "o", "--weight", "1e7", "--n-best", "8")
+    stdout, _ = run(model, tmp_path / "o", "--dev", data, "--weight", "1e7", "--n-best", "8")
     assert "Reranking lowers F1 to" in stdout
     assert f"Without reranking: F1 100.00 -> {tmp_path / 'o'}" in stdout
     kept = spacy.load(tmp_path / "o")
@@ -66,19 +66,20 @@ def test_a_reranker_that_makes_it_worse_is_not_saved(
 
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "blank")
-    more = (data, data, tmp_path / "o")
+    tuned = (tmp_path / "o", "--dev", data)
     check_errors(
         run,
-        ((tmp_path / "blank", *more[1:]), "needs a cascade_segmenter"),
-        ((tmp_path / "nowhere", *more[1:]), "nowhere"),
-        ((model, *more[1:], "--n-best", "200"), "from 1 to 100"),
+        ((tmp_path / "blank", *tuned), "needs a cascade_segmenter"),
+        ((tmp_path / "nowhere", *tuned), "nowhere"),
+        ((model, *tuned, "--n-best", "200"), "from 1 to 100"),
     )
+    learnt = (*tuned, "--train", data)
     check_errors(
         run_train,
-        ((tmp_path / "blank", *more), "needs a cascade_segmenter"),
-        ((model, *more, "--n-best", "200"), "from 1 to 100"),
-        ((model, *more, "--folds", "1"), "2 folds"),
-        ((model, *more, "--folds", "5000"), "too few for 5000 folds"),
+        ((tmp_path / "blank", *learnt), "needs a cascade_segmenter"),
+        ((model, *learnt, "--n-best", "200"), "from 1 to 100"),
+        ((model, *learnt, "--folds", "1"), "2 folds"),
+        ((model, *learnt, "--folds", "5000"), "too few for 5000 folds"),
     )
     assert not (tmp_path / "o").exists()
 
@@ -101,8 +102,9 @@ def test_training_writes_a_pipeline_that_reranks(tmp_path: Path) -> None:
     ruler = with_ruler.add_pipe("span_ruler", first=True)
     ruler.add_patterns([{"label": "GREETING", "pattern": "hello"}])
     with_ruler.to_disk(tmp_path / "with_ruler")
+    corpora = ["--train", paths[0], "--dev", paths[1]]
     settings = ["--folds", "2", "--n-best", "3", "--passes", "2", "--scale", "1", "--weight", "1"]
-    stdout, _ = run_train(tmp_path / "with_ruler", *paths, tmp_path / "out", *settings)
+    stdout, _ = run_train(tmp_path / "with_ruler", tmp_path / "out", *corpora, *settings)
     assert "Entity F1 by scale and weight (rows) and number of passes (columns)" in stdout
     last = stdout.splitlines()[-1]
     assert "scale 1, weight 1" in last
@@ -115,7 +117,7 @@ def test_training_writes_a_pipeline_that_reranks(tmp_path: Path) -> None:
     assert nlp.config["components"]["cascade_segmenter"]["n_best"] == 3
     doc = nlp("hello IL-2 gene")
     assert "GREETING" in {span.label_ for span in doc.spans["ruler"]}
-    run_train(tmp_path / "with_ruler", *paths, tmp_path / "again", *settings)
+    run_train(tmp_path / "with_ruler", tmp_path / "again", *corpora, *settings)
     again = spacy.load(tmp_path / "again")
     assert annotations(again) == annotations(nlp)
     assert again.get_pipe("cascade_reranker").to_bytes() == reranker.to_bytes()

@@ -40,6 +40,22 @@ def test_the_copy_knows_the_new_label_and_the_old_ones(model: Path, tmp_path: Pa
     assert "virus" not in spacy.load(model).get_pipe("cascade_classifier").labels
 
 
+def test_a_dev_of_old_documents_alone_is_told(model: Path, tmp_path: Path) -> None:
+    """What is new cannot be better there; with some of the new ones, it is."""
+    new, old = write(tmp_path / "new.spacy", NEW), write(tmp_path / "old.spacy", SENTENCES)
+    stdout, _ = run(model, new, tmp_path / "kept", "--dev", old)
+    warning = (
+        "The pipeline is kept as it was: no way to learn is better on DEV. DEV has no entity of "
+        "virus, so what is learnt of that does not count. DEV needs old and new documents: "
+    )
+    assert warning in stdout
+    assert "Pipeline, as it was -> " in stdout
+    both = write(tmp_path / "both.spacy", SENTENCES + NEW)
+    stdout, _ = run(model, new, tmp_path / "adapted", "--dev", both)
+    assert "DEV needs" not in stdout
+    assert "Pipeline, adapted" in stdout
+
+
 @pytest.mark.slow(kind="commands")
 def test_the_old_share_is_chosen_where_that_is_asked_for(model: Path, tmp_path: Path) -> None:
     new = write(tmp_path / "new.spacy", SENTENCES)

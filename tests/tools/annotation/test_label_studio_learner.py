@@ -138,6 +138,8 @@ def test_a_worse_pipeline_is_not_taken(model: Path, tmp_path: Path) -> None:
     with closing(Learner(model, tmp_path / "out", Corpora(dev=dev))) as learner:
         assert same(trained(learner, record(1, SENTENCES[0][0])), model)
         assert learner.status().version == "model-0"
+        (reason,) = learner.status().left_out
+        assert "kept as it was: no way to learn is better on DEV" in reason
 
 
 def test_one_text_does_not_keep_the_others_back(

@@ -25,7 +25,7 @@ run = partial(run_command, "calibrate")
 
 
 def test_the_copy_has_the_temperatures_shown(model: Path, data: Path, tmp_path: Path) -> None:
-    stdout, stderr = run(model, data, tmp_path / "calibrated")
+    stdout, stderr = run(model, tmp_path / "calibrated", "--dev", data)
     assert stderr == ""
     shown = {
         line.split()[0]: line.split()[1]
@@ -38,7 +38,7 @@ def test_the_copy_has_the_temperatures_shown(model: Path, data: Path, tmp_path: 
 
 
 def test_the_copy_decodes_as_shown(model: Path, data: Path, tmp_path: Path) -> None:
-    stdout, _ = run(model, data, tmp_path / "decoded", "--decoding", "expected_f1")
+    stdout, _ = run(model, tmp_path / "decoded", "--dev", data, "--decoding", "expected_f1")
     nlp = spacy.load(tmp_path / "decoded")
     assert nlp.get_pipe("cascade_segmenter").overlapping
     threshold = nlp.get_pipe("cascade_classifier").threshold
@@ -50,22 +50,22 @@ def test_an_earlier_result_is_replaced_on_demand_only(
 ) -> None:
     output = tmp_path / "earlier"
     output.mkdir()
-    stdout, stderr = run(model, data, output, exit_code=1)
+    stdout, stderr = run(model, output, "--dev", data, exit_code=1)
     assert stdout == ""
     assert f"{output} already exists. Replace it with --force." in stderr
     assert not list(output.iterdir())
-    run(model, data, output, "--force")
+    run(model, output, "--dev", data, "--force")
     assert spacy.load(output).pipe_names == ["cascade_segmenter", "cascade_classifier"]
 
 
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.spacy"
     DocBin().to_disk(empty)
-    for arguments, message in (
-        ((tmp_path / "nowhere", data), "nowhere"),
-        ((model, empty), "finds no spans"),
+    for pipeline, dev, message in (
+        (tmp_path / "nowhere", data, "nowhere"),
+        (model, empty, "finds no spans"),
     ):
-        stdout, stderr = run(*arguments, tmp_path / "out", exit_code=1)
+        stdout, stderr = run(pipeline, tmp_path / "out", "--dev", dev, exit_code=1)
         assert stdout == ""
         assert message in stderr
         assert "Traceback" not in stderr

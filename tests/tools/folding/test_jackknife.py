@@ -35,7 +35,7 @@ run = partial(run_command, "combine", "jackknife")
 
 def test_it_writes_the_corpus_and_says_how_good_it_is(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "new/out.spacy"
-    stdout, _ = run(CONFIG, corpus, corpus, output, "--folds", 2, *SETTINGS)
+    stdout, _ = run(CONFIG, corpus, output, "--dev", corpus, "--folds", 2, *SETTINGS)
     assert "4 Docs in 2 folds with 2 trainings, tags accuracy 100.00 -> " in stdout
     assert stdout.count("\n") == 1
     docs = list(DocBin().from_disk(output).get_docs(Vocab()))
@@ -48,14 +48,15 @@ def test_another_corpus_to_learn_from(corpus: Path, tmp_path: Path) -> None:
     untagged = tmp_path / "untagged.spacy"
     DocBin(docs=[Doc(vocab, words=["it", "binds"])] * 2).to_disk(untagged)
     output = tmp_path / "out.spacy"
-    stdout, _ = run(CONFIG, untagged, corpus, output, "--folds", 2, "--train", corpus, *SETTINGS)
+    data = ("--train", corpus, "--dev", corpus)
+    stdout, _ = run(CONFIG, untagged, output, "--folds", 2, *data, *SETTINGS)
     assert "2 Docs in 2 folds with 1 training, tags (no gold) -> " in stdout
     assert [doc[1].tag_ for doc in DocBin().from_disk(output).get_docs(vocab)] == ["VBZ", "VBZ"]
 
 
 def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "o/out.spacy"
-    data = (CONFIG, corpus, corpus, output)
+    data = (CONFIG, corpus, output, "--dev", corpus)
     check_errors(
         run,
         ((*data, "--folds", 5), "too few for 5 folds"),
@@ -65,9 +66,9 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
         ((*data, "--nowhere.x", 5), "nowhere -> x"),
         ((*data, "--folds", 2, "--components.cascade_tagger.overwrite", "[1]"), "overwrite"),
         ((*data, "--folds", 2, "--train", tmp_path / "nowhere.spacy"), "nowhere.spacy"),
-        ((tmp_path / "nowhere.cfg", corpus, corpus, output), "nowhere.cfg"),
-        ((CONFIG, corpus, corpus, tmp_path / "out.json"), "does not end in .spacy"),
-        ((CONFIG, corpus, tmp_path / "nodev.spacy", output, "--folds", 2), "nodev.spacy"),
+        ((tmp_path / "nowhere.cfg", corpus, output, "--dev", corpus), "nowhere.cfg"),
+        ((CONFIG, corpus, tmp_path / "out.json", "--dev", corpus), "does not end in .spacy"),
+        ((*data[:-1], tmp_path / "nodev.spacy", "--folds", 2), "nodev.spacy"),
     )
     assert not output.exists()
 
@@ -82,7 +83,7 @@ def test_ctrl_c_keeps_the_trainings_that_are_done(tmp_path: Path) -> None:
     DocBin(docs=docs).to_disk(sample)
     work = tmp_path / "out.spacy.work"
     slow = "--components.cascade_tagger.trainer.passes=200"
-    arguments = [CONFIG, sample, sample, output, "--folds", 3, *SETTINGS, slow]
+    arguments = [CONFIG, sample, output, "--dev", sample, "--folds", 3, *SETTINGS, slow]
     command = [
         sys.executable,
         "-m",

@@ -143,7 +143,8 @@ def test_it_trains_as_it_is(options: tuple[str, ...], tmp_path: Path) -> None:
     debug_config(config, overrides=paths)
     train(config, output, overrides=paths)
     lines = config.read_text(encoding="utf8").splitlines()
-    assert f"python -m spacy train {config.name}" in lines[2]
+    command = f"# python -m spacy train {config} --output OUT"
+    assert lines[2] == f"{command} --paths.train TRAIN.spacy --paths.dev DEV.spacy"
     best = spacy.load(output / "model-best")
     assert best.meta["performance"]["ents_f"] > 0.8
     assert list(best.pipe_labels[best.pipe_names[-1]]) == LABELS.split(",")

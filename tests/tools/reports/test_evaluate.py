@@ -11,7 +11,8 @@ import pytest
 import spacy
 import srsly
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
 
 import spacy_cascade
 from commands import check_errors, run_command
@@ -146,6 +147,68 @@ def test_report_of_no_entities_at_all(tmp_path: Path) -> None:
     DocBin(docs=docs).to_disk(tmp_path / "none.spacy")
     run(tmp_path / "blank", tmp_path / "none.spacy", "--html", tmp_path / "report.html")
     assert "There are no entities" in (tmp_path / "report.html").read_text(encoding="utf8")
+
+
+def saved(path: Path, *factories: str) -> Path:
+    """A pipeline with these components, trained on the sentences, whose words have the tag X."""
+    nlp = blank()
+    for name in factories:
+        nlp.add_pipe(name, config={"model": {"min_count": 1}})
+    examples = make_examples(nlp)
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = "X"
+    train(nlp, examples)
+    nlp.to_disk(path)
+    return path
+
+
+@pytest.mark.parametrize("default", ["outside", "missing"])
+def test_a_corpus_without_entities_is_an_error(default: str, tmp_path: Path) -> None:
+    model = saved(tmp_path / "model", "cascade_segmenter", "cascade_classifier")
+    doc = gold_doc(blank().vocab, "IL-2 binds", [])
+    doc.set_ents([], default=default)
+    doc.spans["sc"] = [doc[:1]]
+    doc[0].tag_ = "X"
+    DocBin(docs=[doc]).to_disk(tmp_path / "none.spacy")
+    check_errors(
+        partial(run, model),
+        ((tmp_path / "none.spacy",), "1 Doc of"),
+        ((tmp_path / "none.spacy",), "none.spacy, but no gold annotation to score on"),
+        ((tmp_path / "none.spacy",), "the components look at doc.ents. There are "),
+        ((tmp_path / "none.spacy",), "1 in doc.spans['sc']"),
+    )
+
+
+def test_entities_are_not_missed_where_no_component_looks_at_them(tmp_path: Path) -> None:
+    doc = gold_doc(blank().vocab, "IL-2 binds", [])
+    for token in doc:
+        token.tag_ = "X"
+    DocBin(docs=[doc]).to_disk(tmp_path / "tags.spacy")
+    stdout, _ = run(saved(tmp_path / "tagger", "cascade_tagger"), tmp_path / "tags.spacy")
+    assert ["tag_acc", "100.00"] in [line.split() for line in stdout.splitlines()]
+    both = saved(tmp_path / "both", "cascade_tagger", "cascade_segmenter")
+    stdout, _ = run(both, tmp_path / "tags.spacy")
+    assert "tags.spacy has no gold spans in doc.ents: what is scored on them is 0." in stdout
+    bare = Doc(blank().vocab, words=["IL-2"])
+    DocBin(docs=[bare]).to_disk(tmp_path / "bare.spacy")
+    check_errors(run, ((both, tmp_path / "bare.spacy"), "look at doc.ents, token.tag. Annotate"))
+
+
+def test_gold_spans_of_a_group_are_looked_for_there(tmp_path: Path) -> None:
+    nlp = blank()
+    nlp.add_pipe("cascade_segmenter", config={**SMALL, "gold_key": "chunks"})
+    examples = [Example(gold_doc(nlp.vocab, text, []), gold_doc(nlp.vocab, text, spans, "chunks"))
+                for text, spans in SENTENCES]  # fmt: skip
+    train(nlp, examples)
+    nlp.to_disk(tmp_path / "model")
+    DocBin(docs=[e.reference for e in examples]).to_disk(tmp_path / "chunks.spacy")
+    stdout, _ = run(tmp_path / "model", tmp_path / "chunks.spacy")
+    assert "no gold" not in stdout
+    DocBin(docs=[gold_doc(nlp.vocab, *one) for one in SENTENCES]).to_disk(tmp_path / "ents.spacy")
+    n = sum(len(spans) for _, spans in SENTENCES)
+    message = f"look at doc.spans['chunks']. There are {n} in doc.ents. Annotate the Docs"
+    check_errors(run, ((tmp_path / "model", tmp_path / "ents.spacy"), message))
 
 
 def test_page_of_displacy(model: Path, data: Path, tmp_path: Path) -> None:

@@ -32,6 +32,10 @@ SIGMA, KAPPA = (axis.name for axis in SEARCHES["cascade_segmenter"])
 run = partial(run_command, "tune")
 
 
+def both(corpus: Path) -> tuple[object, ...]:
+    return "--train", corpus, "--dev", corpus
+
+
 def value_of(config: dict, name: str) -> float:
     return reduce(lambda section, key: section[key], name.split("."), config)
 
@@ -47,7 +51,7 @@ def read_trials(output: Path) -> list[dict]:
 def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "found"
     arguments = (
-        CONFIG, corpus, output, "--dev", corpus, "--rounds", 2, "--processes", 2, "--search",
+        CONFIG, output, *both(corpus), "--rounds", 2, "--processes", 2, "--search",
         f"{SIGMA}=0.0001..1:log", "--search", "training.patience=1..3", *SETTINGS,
     )  # fmt: skip
     stdout, stderr = run(*arguments)
@@ -73,7 +77,7 @@ def test_a_killed_search_goes_on(corpus: Path, tmp_path: Path) -> None:
     arguments = [
         str(argument)
         for argument in (
-            CONFIG, corpus, output, "--dev", corpus, "--processes", 1, "--rounds", 1,
+            CONFIG, output, *both(corpus), "--processes", 1, "--rounds", 1,
             "--search", f"{SIGMA}=0.01..1:log", "--search", f"{KAPPA}=0..8",
             "--search", f"{SEARCHES['cascade_classifier'][0].name}=0.01..1:log", *SETTINGS,
         )
@@ -112,7 +116,7 @@ def test_a_killed_search_goes_on(corpus: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("presses", [1, 2])
 def test_ctrl_c_keeps_what_is_done(presses: int, corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "found"
-    arguments = (CONFIG, corpus, output, "--dev", corpus, "--processes", 2, *SETTINGS)
+    arguments = (CONFIG, output, *both(corpus), "--processes", 2, *SETTINGS)
     process = subprocess.Popen(
         [sys.executable, "-m", "spacy", "cascade", "tune", *map(str, arguments)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -136,7 +140,7 @@ def test_ctrl_c_keeps_what_is_done(presses: int, corpus: Path, tmp_path: Path) -
 
 def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    data = (CONFIG, corpus, output)
+    data = (CONFIG, output, "--train", corpus)
     five = [part for i in range(1, 6) for part in ("--search", f"training.patience=0..{i}")]
     check_errors(
         run,
@@ -145,7 +149,7 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
         ((*data, "--component", "nobody"), "'nobody' has no sigma or kappa to search"),
         ((*data, "--component", "x", "--search", "a=0..1"), "not both"),
         ((*data, *five), "1 to 4 settings and at least 1 round, not 5 and 5."),
-        ((tmp_path / "nowhere.cfg", corpus, output), "nowhere.cfg"),
-        ((CONFIG, tmp_path / "nowhere.spacy", output), "nowhere.spacy"),
+        ((tmp_path / "nowhere.cfg", *data[1:]), "nowhere.cfg"),
+        ((*data[:-1], tmp_path / "nowhere.spacy"), "nowhere.spacy"),
         ((*data, "--flods", 3), "no option or argument --flods"),
     )

@@ -186,6 +186,9 @@ class Learner:
             learnt = learn(nlp, new, old, dev)
             logger.info("%d annotated texts: the pipeline is %s", len(new), learnt.way)
             nlp, texts = learnt.nlp, len(new) if learnt.has_changed else 0
+            if learnt.warning:
+                logger.warning(learnt.warning)
+                left_out.insert(0, learnt.warning)
         else:
             texts = 0
         nlp.meta[_TEXTS] = texts

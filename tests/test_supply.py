@@ -7,7 +7,7 @@ import json
 import re
 from ast import literal_eval
 from importlib import util
-from importlib.metadata import requires
+from importlib.metadata import metadata, requires
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -127,3 +127,33 @@ def test_dates_come_from_the_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
     monkeypatch.setattr(script, "urlopen", fail)
     assert script.text_of(script.dependencies(page)) == page
+
+
+def test_the_page_says_what_each_extra_is_for() -> None:
+    table = text_of("docs/put_to_work.md").split("| extra | for |")[1].split("\n\n")[0]
+    cells = [row.split("|")[1] for row in table.splitlines()[1:]]
+    named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(metadata("spacy-cascade").get_all("Provides-Extra") or ())
+
+
+def test_extras_are_installed_by_one_line() -> None:
+    """It works where the package is installed, whether from an index, a wheel or a checkout."""
+    files = [*PROJECT.glob("docs/*.md"), *PROJECT.glob("spacy_cascade/**/*.py")]
+    lines = [line for file in files for line in file.read_text(encoding="utf8").splitlines()]
+    found = [line for line in lines if re.search(r"pip install [^`]*\[", line)]
+    assert len(found) > 8
+    assert [line for line in found if not re.search(r'"spacy(-cascade)?\[', line)] == []
+
+
+def test_the_container_can_be_built_from_what_there_is() -> None:
+    (image,) = re.findall(r"```text\n(FROM .*?)```", text_of("docs/put_to_work.md"), re.DOTALL)
+    assert re.findall(r"FROM python:(3\.\d+)-slim", image)[0] in PYTHONS
+    (extra,) = re.findall(r"spacy-cascade\[(\w+)\]", image)
+    assert extra in (metadata("spacy-cascade").get_all("Provides-Extra") or ())
+    (script,) = re.findall(r"COPY (\S+) /srv/", image)
+    assert "\napp = " in text_of(f"examples/{script}")
+    assert 'os.environ.get("MODEL"' in text_of(f"examples/{script}")
+    *_, user, model, command = image.replace("\\\n", "").strip().splitlines()
+    assert (user, model) == ("USER nobody", "ENV MODEL=en_sample")
+    assert command.startswith("CMD [")
+    assert '"serve:app"' in command

@@ -6,8 +6,11 @@ spaCy finds them by their entry points. The public names are those of `__init__.
 imported when it is first asked for: all commands of spaCy import the package, and start soon.
 """
 
+import sys
+
 import lazy_loader
 
+from ._version import NEWEST_PYTHON
 from .msgpack_hooks import remember_hooks
 from .pipeline.spans.confidences import register_confidence
 
@@ -15,3 +18,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 register_confidence()
 remember_hooks()
+
+if sys.version_info[:2] > NEWEST_PYTHON:
+    from . import jit  # noqa: F401 - says what to do if numba refuses this Python

@@ -13,9 +13,11 @@ import re
 import secrets
 import shutil
 import tempfile
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from .errors import SavingError
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _RANDOM_BYTES = 8
 """Number of random bytes in the name of a temporary file."""
+_PATIENCE = (0.05, 0.2, 0.8)
+"""Seconds between the attempts to rename."""
 
 
 UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)
@@ -84,7 +88,7 @@ def fill_file(path: str | Path, fill: Callable[[Path], object]) -> None:
         fill(temporary)
         with temporary.open("r+b") as file:
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        _rename(partial(os.replace, temporary, path))
         _sync_folder(path.parent)
     except OSError as error:
         raise _not_saved(path, error) from error
@@ -120,7 +124,7 @@ def _has_to_stay(path: Path) -> bool:
     works_there = False
     with suppress(OSError):
         works_there = Path.cwd().is_relative_to(path)
-    return works_there or path.is_mount() or not os.access(path.parent, os.W_OK | os.X_OK)
+    return works_there or os.path.ismount(path) or not os.access(path.parent, os.W_OK | os.X_OK)
 
 
 def _replace_whole(path: Path, fill: Callable[[Path], object]) -> None:
@@ -133,13 +137,23 @@ def _replace_whole(path: Path, fill: Callable[[Path], object]) -> None:
         _sync(temporary)
         if path.is_dir():
             shutil.copymode(path, temporary)
-            path.rename(replaced)
-        temporary.rename(path)
+            _rename(partial(path.rename, replaced))
+        _rename(partial(temporary.rename, path))
         _sync_folder(path.parent)
     finally:
         with suppress(OSError):
             _tidy(path, replaced)
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _rename(rename: Callable[[], object]) -> None:
+    """Windows refuses it while a program has the file open, as virus scanners do for a moment."""
+    for seconds in _PATIENCE:
+        with suppress(PermissionError):
+            rename()
+            return
+        time.sleep(seconds)
+    rename()
 
 
 def _replace_entries(path: Path, fill: Callable[[Path], object]) -> None:
@@ -230,10 +244,13 @@ def _inside(path: Path) -> Path:
 
 def _not_saved(path: Path, error: OSError | SavingError) -> SavingError:
     # The message of a component is about a temporary file, which no longer exists.
-    reason = _reason(error.__cause__ if isinstance(error, SavingError) else error)
+    cause = error.__cause__ if isinstance(error, SavingError) else error
+    advice = "Make room"
+    if isinstance(cause, PermissionError):
+        advice = "Close programs that have it open, check its permissions"
     return SavingError(
-        f"Cannot save {path}: {reason}. What was there before is unchanged. "
-        "Make room, or choose another place."
+        f"Cannot save {path}: {_reason(cause)}. What was there before is unchanged. "
+        f"{advice}, or choose another place."
     )
 
 

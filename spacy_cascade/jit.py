@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import config, njit
+
+from ._version import NEWEST_PYTHON
+
+
+def _advice() -> str:
+    """What to do where numba cannot be imported."""
+    python = ".".join(map(str, sys.version_info[:2]))
+    if sys.version_info[:2] > NEWEST_PYTHON:
+        newest = ".".join(map(str, NEWEST_PYTHON))
+        return f"It has no release for Python {python} yet. Use Python 3.10 to {newest}."
+    return f"Install it again for Python {python}: pip install --force-reinstall numba."
+
+
+try:
+    from numba import config, njit
+except Exception as error:  # It may be missing, or refuse this Python or NumPy by any error.
+    raise ImportError(
+        "spacy_cascade cannot import numba, which compiles its kernels: "
+        f"{str(error).rstrip('.')}. {_advice()}"
+    ) from error
 
 try:
     from .kernel_cache import KernelCache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable
 from importlib import metadata
 
@@ -42,6 +43,13 @@ class EntryPoints:
 
 
 catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints()
+
+if not hasattr(os, "fork"):
+    collect_ignore = [
+        "mutation", "robustness", "tools/checkpoints/test_checkpoints.py",
+        "tools/scale/test_sharding.py", "tools/scale/test_streams.py",
+    ]  # fmt: skip
+    """What copies processes, and kills the copies, cannot be tried on Windows."""
 
 _PART = 20
 """Without --full tests of robustness make a twentieth of their cases."""

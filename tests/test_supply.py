@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
+from ast import literal_eval
 from importlib import util
-from importlib.metadata import requires
+from importlib.metadata import metadata, requires
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -14,8 +15,10 @@ from urllib.error import URLError
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from srsly import yaml_loads
 
 from helpers import PROJECT
+from spacy_cascade._version import NEWEST_PYTHON
 
 PINS = [
     Requirement(line)
@@ -24,6 +27,14 @@ PINS = [
 ]
 REQUIRED = [Requirement(line) for line in requires("spacy-cascade") or ()]
 GATE = ("", "test", "bench", "docs", "release", "browser")
+
+
+def text_of(name: str) -> str:
+    return (PROJECT / name).read_text(encoding="utf8")
+
+
+DECLARED = text_of("pyproject.toml")
+PYTHONS = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', DECLARED)
 
 
 def load_script() -> Any:
@@ -36,7 +47,7 @@ def load_script() -> Any:
     return module
 
 
-@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("python", PYTHONS)
 def test_the_gate_pins_all_that_it_installs(python: str) -> None:
     """Mend with `.ci/lock`."""
     environment = {"python_version": python, "python_full_version": f"{python}.1"}
@@ -52,6 +63,34 @@ def test_the_gate_pins_all_that_it_installs(python: str) -> None:
         ):
             version = pinned[canonicalize_name(needed.name)]
             assert needed.specifier.contains(version, prereleases=True), needed
+
+
+def test_the_same_pythons_are_declared_tried_and_named() -> None:
+    first, last = PYTHONS[0], PYTHONS[-1]
+    assert [f"3.{minor}" for minor in range(10, NEWEST_PYTHON[1] + 1)] == PYTHONS
+    assert f'requires-python = ">={first},<3.{NEWEST_PYTHON[1] + 1}"' in DECLARED
+    runs = literal_eval(re.findall(r"^PYTHONS = (.*)$", text_of("noxfile.py"), re.MULTILINE)[0])
+    assert runs == PYTHONS
+    for page in ("README.md", "CONTRIBUTING.md"):
+        assert f"Python {first} to {last}" in text_of(page)
+    assert f"tests-{last}(" in text_of(".ci/run")
+
+
+def test_public_runs_try_each_python_on_each_system() -> None:
+    """With the releases of the gate, and no more rights than reading."""
+    workflow = yaml_loads(text_of(".github/workflows/tests.yml"))
+    (job,) = workflow["jobs"].values()
+    systems = ["ubuntu-latest", "macos-latest", "windows-latest"]
+    assert job["strategy"]["matrix"] == {"system": systems, "python": PYTHONS}
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "permissions" not in job
+    used = [step["uses"] for step in job["steps"] if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in used)
+    assert (PROJECT / job["env"]["PIP_CONSTRAINT"]).is_file()
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    (tests,) = re.findall(r'pytest .*"', text_of("README.md"))
+    assert any(tests in command for command in commands)
 
 
 def test_pins_are_exact_and_name_no_host() -> None:
@@ -88,3 +127,33 @@ def test_dates_come_from_the_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
     monkeypatch.setattr(script, "urlopen", fail)
     assert script.text_of(script.dependencies(page)) == page
+
+
+def test_the_page_says_what_each_extra_is_for() -> None:
+    table = text_of("docs/put_to_work.md").split("| extra | for |")[1].split("\n\n")[0]
+    cells = [row.split("|")[1] for row in table.splitlines()[1:]]
+    named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(metadata("spacy-cascade").get_all("Provides-Extra") or ())
+
+
+def test_extras_are_installed_by_one_line() -> None:
+    """It works where the package is installed, whether from an index, a wheel or a checkout."""
+    files = [*PROJECT.glob("docs/*.md"), *PROJECT.glob("spacy_cascade/**/*.py")]
+    lines = [line for file in files for line in file.read_text(encoding="utf8").splitlines()]
+    found = [line for line in lines if re.search(r"pip install [^`]*\[", line)]
+    assert len(found) > 8
+    assert [line for line in found if not re.search(r'"spacy(-cascade)?\[', line)] == []
+
+
+def test_the_container_can_be_built_from_what_there_is() -> None:
+    (image,) = re.findall(r"```text\n(FROM .*?)```", text_of("docs/put_to_work.md"), re.DOTALL)
+    assert re.findall(r"FROM python:(3\.\d+)-slim", image)[0] in PYTHONS
+    (extra,) = re.findall(r"spacy-cascade\[(\w+)\]", image)
+    assert extra in (metadata("spacy-cascade").get_all("Provides-Extra") or ())
+    (script,) = re.findall(r"COPY (\S+) /srv/", image)
+    assert "\napp = " in text_of(f"examples/{script}")
+    assert 'os.environ.get("MODEL"' in text_of(f"examples/{script}")
+    *_, user, model, command = image.replace("\\\n", "").strip().splitlines()
+    assert (user, model) == ("USER nobody", "ENV MODEL=en_sample")
+    assert command.startswith("CMD [")
+    assert '"serve:app"' in command

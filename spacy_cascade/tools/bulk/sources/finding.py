@@ -45,6 +45,8 @@ def _expanded(text: str) -> list[Path]:
 
 
 def _names(files: Sequence[Path]) -> list[str]:
-    """Paths from the folder that all files are in."""
+    """Paths from the folder that all files are in; whole paths if they are on several drives."""
+    if len({file.drive for file in files}) > 1:
+        return [file.as_posix() for file in files]
     common = Path(os.path.commonpath([file.parent for file in files]))
     return [file.relative_to(common).as_posix() for file in files]

@@ -132,11 +132,13 @@ def initialize(
     pipe._reader = CorpusReader(None if corpus is None else get_examples)
     sample: list[Doc] = []
     shown = progress(f"Reading for {pipe.name}", iterable=_sampled(examples, sample))
-    learnt, present, blocks = set(pipe._labels), set[str](), CorpusBlocks[Any]()
+    learnt, present, blocks = set(pipe._labels), Counter[str](), CorpusBlocks[Any]()
+    n_cut = 0
     pipe._annotation_read, times, in_docs = 0, Counter[int](), Shown()
     for tokens, gold in read_blocks(shown, partial(_read, pipe, times=times)):
         learnt.update(label for g in gold for label in pipe.labels_in(g))
         present.update(label for g in gold for label in pipe.gold.labels_present(g))
+        n_cut += sum(map(pipe.gold.n_cut, gold))
         pipe.n_examples += len(gold)
         in_docs.add(tokens)
         blocks.append(tokens, gold)
@@ -147,7 +149,7 @@ def initialize(
         learn_features(pipe, nlp, lambda: iter(()), lambda: ())
         _begin_to_await(pipe, labels)
         return
-    pipe.gold.check_found(found, present, get_examples)
+    pipe.gold.check_found(found, present, n_cut, get_examples)
     check_labels(pipe, found)
     pipe._set_labels(found)
     in_docs.decide(pipe.model)

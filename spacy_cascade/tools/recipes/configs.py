@@ -18,8 +18,8 @@ from thinc.api import Config
 from ...errors import ConfigError
 from ...pipeline.included_words import included_words
 from ...pipeline.readers import NAME, SENTENCES, TAGS
+from ...pipeline.scripts import is_usable
 from ...types import Json
-from ..tokenizers.languages import is_usable
 from .settings import with_settings
 
 

@@ -10,6 +10,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config
 
 from helpers import blank
+from spacy_cascade.pipeline.spans.left_out import CUTS, left_out_span
 from spacy_cascade.tools.formats.placing import Misfit
 from spacy_cascade.tools.tokenizers.choosing import (
     best_tokenizer,
@@ -18,7 +19,7 @@ from spacy_cascade.tools.tokenizers.choosing import (
     measure_tokenizer,
 )
 from spacy_cascade.tools.tokenizers.corpus_words import cuts_of, pieces_of, read_words
-from spacy_cascade.tools.tokenizers.lost_spans import CUTS, Lost, keep_lost
+from spacy_cascade.tools.tokenizers.lost_spans import keep_lost
 
 NLP = blank()
 SPACY = {"@tokenizers": "spacy.Tokenizer.v1"}
@@ -145,7 +146,8 @@ def test_spans_that_were_lost_count_as_entities() -> None:
     docs = [gold("the IL-2_mut binds IL-2 x", "IL-2 x") for _ in range(6)]
     assert best_tokenizer(docs, "xx")[0].misaligned == 0
     for doc in docs:
-        keep_lost(doc, [Lost(4, 8, "X", CUTS), Lost(0, 3, "X", Misfit.DIFFERS.value)])
+        cut = left_out_span("", doc.text, [(4, 8)], "X", CUTS)
+        keep_lost(doc, [cut, cut._replace(start=0, end=3, reason=Misfit.DIFFERS.value)])
     words = read_words(docs)
     assert words.splits["IL-2_mut"] == {(4,): 6}
     assert len(words.entities) == 12

@@ -15,8 +15,8 @@ from enum import Enum
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
+from ....pipeline.scripts import WITHOUT_SPACES
 from ..bad_records import OnBad
-from ..spacing import WITHOUT_SPACES
 from ..texts import Pair, are_inside, same_text, text_at
 from .source import Row, Source
 

@@ -30,6 +30,8 @@ from .reading import earlier_space, read_as_marked, stand_ins, tokenizing
 from .sequences import ATTRIBUTE, Shown, cut
 from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
+from .splitting import ATTRIBUTE as SPLITTING
+from .splitting import splitting_of
 
 _SAMPLE = 10
 """Docs that an encoder is initialized with."""
@@ -108,6 +110,7 @@ def begin_anew(pipe: Component) -> None:
     """Forget what an earlier training has left."""
     pipe.warm_start, pipe._parts, pipe._reader = False, Parts(), CorpusReader()
     pipe._awaited, pipe._shown, pipe.model.attrs[ATTRIBUTE] = None, Shown(), None
+    pipe.model.attrs[SPLITTING] = None
     if pipe.before_induction is not None:
         pipe.before_induction.restore(pipe)
 
@@ -153,7 +156,10 @@ def initialize(
     check_labels(pipe, found)
     pipe._set_labels(found)
     in_docs.decide(pipe.model)
-    initialize_encoder(pipe, nlp or pipe.pipeline, sample)
+    pipeline = nlp or pipe.pipeline
+    with tokenizing(pipeline) as tokenize:
+        pipe.model.attrs[SPLITTING] = splitting_of(pipeline, sample, tokenize)
+    initialize_encoder(pipe, pipeline, sample)
     learn_features(
         pipe,
         nlp,

@@ -229,11 +229,15 @@ def to_format(reading: Reading, options: FormatOptions, output: Path, export: Ex
     reading.check(sum(text.bad_spans for text in texts))
     if not texts:
         raise ConfigError(f"{reading.path} has no texts. Check the path.")
-    n_discontinuous = sum(number_of(text.mentions) for text in texts)
-    texts = [_as_writable(text, export.discontinuous, writer.keeps_parts, lost) for text in texts]
+    # A group of Docs has parts because somebody wanted them; a file just has them.
+    is_of_docs = export.model is not None or reading.path.suffix == DOCS
+    are_dropped = export.discontinuous is Discontinuous.DROP and not is_of_docs
+    n_discontinuous = 0 if are_dropped else sum(number_of(text.mentions) for text in texts)
+    keeps_parts = writer.keeps_parts and not are_dropped
+    texts = [_as_writable(text, export.discontinuous, keeps_parts, lost) for text in texts]
     reading.write_lost(lost)
     writer.write(texts, output)
-    left_out.update(f"spans {one.reason}" for one in lost if one.reason != PARTS)
+    left_out.update(f"spans {one.reason}" for one in lost if are_dropped or one.reason != PARTS)
     print_left_out(left_out)
     print_discontinuous(n_discontinuous, _as_written(writer, export.discontinuous))
     print_exported(writer, texts, output)

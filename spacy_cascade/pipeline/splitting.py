@@ -16,6 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..features.resources import Tokenize
+from .settings import PipelineReference
 
 ATTRIBUTE = "tokenizer"
 """Of the model: the `Splitting` of training; None where it is not known."""
@@ -32,13 +33,13 @@ _TRIES = 10
 class Splitting:
     """The tokenizer of training, and its tokens of `_WORDS`.
 
-    checked: the `id` of the vocabulary of the last pipeline that was compared with it. tries: how
-    many Docs have told nothing since.
+    checked: the last pipeline that was compared with it. tries: how many Docs have told nothing
+    since.
     """
 
     name: str
     words: list[str]
-    checked: int | None = None
+    checked: PipelineReference | None = None
     tries: int = 0
 
     @classmethod
@@ -55,6 +56,11 @@ class Splitting:
             return None
         return cls(given[0], list(given[1:]))
 
+    def is_done(self, doc: Doc) -> bool:
+        """Whether nothing more is to be said of Docs like this one."""
+        nlp = None if self.checked is None else self.checked()
+        return self.tries == _TRIES or (nlp is not None and nlp.vocab is doc.vocab)
+
     def to_save(self) -> list[str]:
         """What a file has of it."""
         return [self.name, *self.words]
@@ -70,7 +76,7 @@ def splitting_of(nlp: Language | None, docs: Sequence[Doc], tokenize: Tokenize) 
 def check_splitting(pipe: Any, docs: Sequence[Doc]) -> None:
     """Warn once where another tokenizer than that of training has made the Docs of a batch."""
     known: Splitting | None = pipe.model.attrs.get(ATTRIBUTE)
-    if known is None or not docs or known.checked == id(docs[0].vocab) or known.tries == _TRIES:
+    if known is None or not docs or known.is_done(docs[0]):
         return
     known.tries += 1
     doc, nlp = docs[0], _calling(pipe)
@@ -85,7 +91,7 @@ def check_splitting(pipe: Any, docs: Sequence[Doc]) -> None:
     components: list[tuple[str, Any]] = nlp.pipeline
     for model in (getattr(each, "model", None) for _, each in components):
         if isinstance(each := getattr(model, "attrs", {}).get(ATTRIBUTE), Splitting):
-            each.checked, each.tries = id(nlp.vocab), 0
+            each.checked, each.tries = PipelineReference(nlp), 0
     if other is not None:
         word, in_training, now = other
         warnings.warn(

@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
@@ -24,7 +24,7 @@ from ..pipeline.progress import progress
 from ..pipeline.recognisers import main_score
 from ..pipeline.scripts import tokenizer_for
 from ..pipeline.spans.gold import read_gold
-from ..pipeline.spans.left_out import CUTS, LeftOutSpan
+from ..pipeline.spans.left_out import CUTS, OVERLAPS, LeftOutSpan
 from ..pipeline.unseen_words import WordCounts, count_words, options_after
 from ..types import Floats1d
 from .calibrate import outcomes_of
@@ -58,7 +58,7 @@ class Fitted:
     score: float | None
     temperatures: dict[str, float]
     n_spans: int = 0
-    left_out: tuple[LeftOutSpan, ...] = ()
+    left_out: tuple[LeftOutSpan, ...] = field(default=(), repr=False)
 
     @property
     def n_left_out(self) -> int:
@@ -100,7 +100,8 @@ def fit(
         raise TrainingError("There are no examples to learn from. Give some.")
     if not learners(nlp):
         _add_cascade(nlp, len(known))
-    n_spans, left_out = _count(nlp, known), tuple(left_out_spans(nlp, known))
+    left_out = tuple(left_out_spans(nlp, known))
+    n_spans = _count(nlp, known) - sum(span.reason == OVERLAPS for span in left_out)
     logger.info("fit learns %d gold spans of %d examples", n_spans, len(known))
     if left_out and n_spans:
         warnings.warn(_text_of(left_out, n_spans, nlp, known), stacklevel=2)
@@ -145,8 +146,8 @@ def _count(nlp: Language, examples: Sequence[Example]) -> int:
     """How many gold spans tokens of the pipeline can express."""
     pipes = span_learners(nlp)
     return sum(
-        len(read_gold(example, key, labels).spans)
-        for key, labels in {(p.gold_key, _as_key(p.gold_labels)) for p in pipes}
+        len(read_gold(example, *read).spans)
+        for read in {(p.gold_key, _as_key(p.gold_labels), p.gold_parts) for p in pipes}
         for example in examples
     )
 

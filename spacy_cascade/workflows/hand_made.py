@@ -186,7 +186,7 @@ def _refuse_cut(span: Triple, doc: Doc, lang: str | None) -> None:
     )
     raise TrainingError(
         f"{shown(doc.text)}: the span {span!r} {text!r} does not begin and end where tokens do."
-        f"{tokens} Correct it, or: {tokenizer_for(text, lang)}"
+        f"{tokens} Correct it, if it is wrong. {tokenizer_for(text, lang)}"
     )
 
 

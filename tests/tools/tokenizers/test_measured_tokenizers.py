@@ -158,6 +158,21 @@ def test_spans_that_were_lost_count_as_entities() -> None:
     assert made.char_span(4, 8) is not None
 
 
+@pytest.mark.parametrize(
+    "parts", [("ฉันอยู่ที่", "กรุงเทพ", "มานาน"), ("我住在", "北京市", "很久"), ("ကျွန်တော်", "ရန်ကုန်", "မှာ")]
+)
+def test_text_without_spaces_is_split_by_characters(parts: tuple[str, str, str]) -> None:
+    before, place, after = parts
+    docs = [gold("a-b c", "c")]
+    for n in range(1, 7):
+        doc = Doc(NLP.vocab, words=[before * n, place, after], spaces=[False] * 3)
+        doc.set_ents([Span(doc, 1, 2, "LOC")])
+        docs.append(doc)
+    best = best_tokenizer(docs, "xx")[0]
+    assert (best.name, best.misaligned) == ("spacy_cascade.CharacterTokenizer.v1", 0)
+    assert best.name not in {found.name for found in best_tokenizer(docs[:1], "xx")}
+
+
 def test_the_tokenizer_of_the_language_is_measured() -> None:
     nlp = spacy.blank("zh")
     doc = nlp.make_doc("艾达在罗马。")

@@ -28,7 +28,6 @@ from ...cli.output import (
 from ...errors import CascadeError, ConfigError, TrainingError
 
 if TYPE_CHECKING:
-    from ...pipeline.spans.left_out import LeftOutSpan
     from ..reports.corpus import Size
     from ..tokenizers.choosing import TokenizerMeasure
 
@@ -53,7 +52,7 @@ def debug_data_command(context: typer.Context, config: Config, lost: Lost = None
     --paths.train TRAIN.spacy --paths.dev DEV.spacy
     """
     from ..formats.contradictions import pieces_of
-    from ..formats.converted import print_contradictions, write_lost
+    from ..formats.converted import print_contradictions
     from ..reports.corpus import measure_size
     from ..tokenizers.lost_spans import count_lost
     from .describing import lost_text
@@ -73,8 +72,8 @@ def debug_data_command(context: typer.Context, config: Config, lost: Lost = None
         print_info(discontinuous)
     if gone := count_lost(train_docs):
         print_warning(lost_text(gone))
-    left_out = _left_out(nlp, train, dev)
-    write_lost(lost, left_out)
+    if lost is not None:
+        _write_left_out(lost, nlp, train, dev)
     _print_tokenizers(nlp, train)
     _print_overlap(train_docs, dev_docs)
     _print_models(nlp)
@@ -90,15 +89,15 @@ def _read(
     """
     from ...workflows.folds import refused
     from ...workflows.jackknife import read_config
-    from ..formats.converted import write_lost
 
     read = read_config(config, overrides)
     try:
         try:
             nlp = init_nlp(read)
         except TrainingError:
-            bare = load_model_from_config(read, auto_fill=True)
-            write_lost(lost, _left_out(bare, *_corpora(bare)))
+            if lost is not None:
+                bare = load_model_from_config(read, auto_fill=True)
+                _write_left_out(lost, bare, *_corpora(bare))
             raise
         train, dev = _corpora(nlp)
     except CascadeError:
@@ -123,14 +122,15 @@ def _corpora(nlp: Language) -> tuple[list[Example], list[Example]]:
     return train, dev
 
 
-def _left_out(
-    nlp: Language, train: Sequence[Example], dev: Sequence[Example]
-) -> "list[LeftOutSpan]":
-    """The spans of both corpora that are not learnt."""
+def _write_left_out(
+    path: Path, nlp: Language, train: Sequence[Example], dev: Sequence[Example]
+) -> None:
+    """Write the spans of both corpora that are not learnt."""
     from ...pipeline.misfits import left_out_spans
+    from ..formats.converted import write_lost
     from ..tokenizers.lost_spans import lost_spans
 
-    return [
+    found = [
         span._replace(document=f"{name}, document {span.document}")
         for name, examples in (("train", train), ("dev", dev))
         for span in chain(
@@ -138,6 +138,7 @@ def _left_out(
             left_out_spans(nlp, examples),
         )
     ]
+    write_lost(path, found)
 
 
 def _print_sizes(sizes: "Sequence[Size]") -> None:

@@ -86,6 +86,14 @@ To = Annotated[str, option("Format to write", "--to")]
 SpansKey = Annotated[
     str | None, option("Key of a group in doc.spans", "--spans-key", callback=valid_text)
 ]
+Lost = Annotated[
+    Path | None,
+    option(
+        "Write the spans that are left out to this file (.csv, .tsv or .jsonl), with their places "
+        "and the reasons",
+        "--lost",
+    ),
+]
 SkipBad = Annotated[
     bool, option("Leave out records and spans that cannot be read, and list them", "--skip-bad")
 ]

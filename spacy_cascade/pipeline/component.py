@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -50,12 +51,16 @@ class GoldReader(Protocol):
     def labels_present(self, gold: Any) -> Iterable[str]:
         """All labels of one example, also those that the component does not tell apart."""
 
+    def n_cut(self, gold: Any) -> int:
+        """How many spans of one example cut tokens of the pipeline, so that they are not learnt."""
+
     def check_found(
-        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
+        self, found: Collection[str], present: Counter[str], n_cut: int, get_examples: GetExamples
     ) -> None:
         """Raise `TrainingError` where there is nothing to learn.
 
-        found: the labels to be. present: those of `labels_present`, of all examples.
+        found: the labels to be. present, n_cut: those of `labels_present` and `n_cut`, of all
+        examples.
         """
 
 

@@ -30,6 +30,8 @@ from .reading import earlier_space, read_as_marked, stand_ins, tokenizing
 from .sequences import ATTRIBUTE, Shown, cut
 from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
+from .splitting import ATTRIBUTE as SPLITTING
+from .splitting import splitting_of
 
 _SAMPLE = 10
 """Docs that an encoder is initialized with."""
@@ -108,6 +110,7 @@ def begin_anew(pipe: Component) -> None:
     """Forget what an earlier training has left."""
     pipe.warm_start, pipe._parts, pipe._reader = False, Parts(), CorpusReader()
     pipe._awaited, pipe._shown, pipe.model.attrs[ATTRIBUTE] = None, Shown(), None
+    pipe.model.attrs[SPLITTING] = None
     if pipe.before_induction is not None:
         pipe.before_induction.restore(pipe)
 
@@ -132,11 +135,13 @@ def initialize(
     pipe._reader = CorpusReader(None if corpus is None else get_examples)
     sample: list[Doc] = []
     shown = progress(f"Reading for {pipe.name}", iterable=_sampled(examples, sample))
-    learnt, present, blocks = set(pipe._labels), set[str](), CorpusBlocks[Any]()
+    learnt, present, blocks = set(pipe._labels), Counter[str](), CorpusBlocks[Any]()
+    n_cut = 0
     pipe._annotation_read, times, in_docs = 0, Counter[int](), Shown()
     for tokens, gold in read_blocks(shown, partial(_read, pipe, times=times)):
         learnt.update(label for g in gold for label in pipe.labels_in(g))
         present.update(label for g in gold for label in pipe.gold.labels_present(g))
+        n_cut += sum(map(pipe.gold.n_cut, gold))
         pipe.n_examples += len(gold)
         in_docs.add(tokens)
         blocks.append(tokens, gold)
@@ -147,11 +152,14 @@ def initialize(
         learn_features(pipe, nlp, lambda: iter(()), lambda: ())
         _begin_to_await(pipe, labels)
         return
-    pipe.gold.check_found(found, present, get_examples)
+    pipe.gold.check_found(found, present, n_cut, get_examples)
     check_labels(pipe, found)
     pipe._set_labels(found)
     in_docs.decide(pipe.model)
-    initialize_encoder(pipe, nlp or pipe.pipeline, sample)
+    pipeline = nlp or pipe.pipeline
+    with tokenizing(pipeline) as tokenize:
+        pipe.model.attrs[SPLITTING] = splitting_of(pipeline, sample, tokenize)
+    initialize_encoder(pipe, pipeline, sample)
     learn_features(
         pipe,
         nlp,

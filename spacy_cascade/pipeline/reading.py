@@ -28,6 +28,7 @@ from .encoder import with_vectors
 from .sequences import ATTRIBUTE as SENTENCES
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray
+from .splitting import check_splitting
 
 
 class Scoring(Protocol):
@@ -63,6 +64,7 @@ def read(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
     meets is worth a warning.
     """
     tokens, of_sentences = read_as_marked(pipe, docs), pipe.model.attrs[SENTENCES]
+    check_splitting(pipe, docs)
     if pipe.model.has_ref("tok2vec"):
         tokens = with_vectors(pipe, tokens, docs)
     if of_sentences is False:

@@ -18,6 +18,8 @@ from .examples import CorpusReader
 from .sequences import ATTRIBUTE
 from .settings import check_saved, take_saved, to_save
 from .sizes import dense_rows
+from .splitting import ATTRIBUTE as SPLITTING
+from .splitting import Splitting
 
 
 def save_pipeline(nlp: Language, path: str | Path) -> None:
@@ -35,7 +37,9 @@ def saved(pipe: Component, exclude: Container[str]) -> tuple[Header, Arrays]:
     pipe.sync_curvature()
     settings = to_save(pipe, exclude)
     stated = pipe.model.name, list(pipe.labels), pipe._identity(), settings
-    header = make_header(*stated, pipe.model.attrs[ATTRIBUTE])
+    splitting: Splitting | None = pipe.model.attrs.get(SPLITTING)
+    known = pipe.model.attrs[ATTRIBUTE], None if splitting is None else splitting.to_save()
+    header = make_header(*stated, *known)
     if not pipe.model.has_param("W"):
         return header, {}
     curvature = pipe.model.attrs["hessian_diagonal"]
@@ -63,6 +67,7 @@ def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str
     take_saved(pipe, settings, exclude)
     pipe._set_labels(labels)
     pipe.model.attrs[ATTRIBUTE] = header.get("sentences")
+    pipe.model.attrs[SPLITTING] = Splitting.saved(header.get("tokenizer"))
     if encoder is not None:
         encoder.restore()
     if arrays:

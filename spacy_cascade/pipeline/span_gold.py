@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Protocol
 
+from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import logger
@@ -14,17 +15,22 @@ from ..errors import TrainingError
 from ..types import Texts
 from .corpus import GetExamples, check_labels
 from .examples import ENTITIES
+from .scripts import tokenizer_for
 from .spans.gold import (
     GoldSpans,
     PartsOfGold,
+    exact_bounds,
     gold_flags,
     is_negative,
     of_level,
     place_of,
     read_gold,
+    read_own_gold,
 )
 from .spans.placing import ENTITY
 
+_SHOWN = 40
+"""Characters of a text in a message."""
 _LEARNT = {
     "neither": "nothing",
     "covering": "the span from its first to its last word",
@@ -48,6 +54,9 @@ class Learner(Protocol):
     gold_key: str | None
     gold_labels: Texts | None
     n_examples: int | None
+
+    @property
+    def pipeline(self) -> Language | None: ...
 
 
 @dataclass(frozen=True)
@@ -91,14 +100,24 @@ class SpanGold:
         """All labels of one example, also those that the component does not tell apart."""
         return (label for _, _, label in gold.spans)
 
+    def n_cut(self, gold: GoldSpans) -> int:
+        """How many spans of one example cut tokens."""
+        return gold.n_cut
+
     def check_found(
-        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
+        self, found: Collection[str], present: Counter[str], n_cut: int, get_examples: GetExamples
     ) -> None:
         """Raise `TrainingError` where there is no gold span, or none of a label that is wanted.
 
-        found: the labels to be. present: those of `labels_present`, of all examples.
+        found: the labels to be. present, n_cut: those of `labels_present` and `n_cut`, of all
+        examples. That most spans cut tokens is worth a warning.
         """
         name, key, wanted = self.pipe.name, self.pipe.gold_key, self.pipe.gold_labels
+        if n_cut > present.total():
+            cut = self._of_cut_spans(n_cut, n_cut + present.total(), get_examples())
+            if not present:
+                raise TrainingError(cut)
+            logger.warning(cut)
         if not present:
             _refuse_none(name, key, wanted, get_examples())
         if wanted is not None:
@@ -119,6 +138,23 @@ class SpanGold:
         place = "entities, or gold spans under the component's gold_key"
         n_examples, sought = self.pipe.n_examples or 0, "labelled gold span"
         check_labels(found, n_examples, name, sought, place, get_examples)
+
+    def _of_cut_spans(self, n_cut: int, n: int, examples: Iterable[Example]) -> str:
+        """What to say of spans that cut tokens, with the first of them."""
+        pipe, nlp = self.pipe, self.pipe.pipeline
+        read = pipe.gold_key, pipe.gold_labels, pipe.gold_parts
+        first, text = next(
+            (each.reference[start:end].text, each.text)
+            for each in examples
+            if read_gold(each, *read).n_cut
+            for start, end, _ in read_own_gold(each.reference, *read).spans
+            if exact_bounds(each, start, end) is None
+        )
+        return (
+            f"'{pipe.name}' cannot learn {n_cut:,} of {n:,} gold spans: they begin or end inside "
+            f"of tokens of the pipeline, such as '{first[:_SHOWN]}' in '{text[:_SHOWN]}'. "
+            f"{tokenizer_for(first, None if nlp is None else nlp.lang)}"
+        )
 
 
 def _check_wanted(

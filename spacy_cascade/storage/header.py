@@ -38,6 +38,7 @@ class _Fields:
     identity: dict[str, str | bool | int | float | list[str] | dict[str, str] | None]
     settings: dict[str, Any]
     sentences: bool | None = None
+    tokenizer: list[str] | None = None
 
 
 def make_header(
@@ -46,15 +47,17 @@ def make_header(
     identity: dict[str, Any],
     settings: dict[str, Any],
     sentences: bool | None = None,
+    tokenizer: list[str] | None = None,
 ) -> Header:
     """The header of a model.
 
     identity: what the model was trained with. settings: what can be changed later on. sentences:
     whether training took sentences as sequences, or whole Docs; None where that is not known.
+    tokenizer: what tells it from others (`pipeline.splitting`).
     """
     stated = {"format": FORMAT, "version": VERSION, "kind": kind}
     model = {"labels": labels, "identity": identity, "settings": settings}
-    return {**stated, **model, "sentences": sentences}
+    return {**stated, **model, "sentences": sentences, "tokenizer": tokenizer}
 
 
 def write_header(header: Header) -> Array:

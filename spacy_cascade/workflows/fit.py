@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
@@ -17,12 +18,13 @@ from spacy.util import logger
 
 from ..errors import ConfigError, TrainingError
 from ..pipeline.calibration import Outcomes, best_temperature
-from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.included_words import included_words
+from ..pipeline.misfits import left_out_spans, span_learners
 from ..pipeline.progress import progress
 from ..pipeline.recognisers import main_score
-from ..pipeline.segmenter import CascadeSegmenter
-from ..pipeline.spans.gold import read_gold, read_own_gold
+from ..pipeline.scripts import tokenizer_for
+from ..pipeline.spans.gold import read_gold
+from ..pipeline.spans.left_out import CUTS, OVERLAPS, LeftOutSpan
 from ..pipeline.unseen_words import WordCounts, count_words, options_after
 from ..types import Floats1d
 from .calibrate import outcomes_of
@@ -48,15 +50,20 @@ class Fitted:
 
     updates: number of updates of the best score. score: that on dev, or the mean over parts that
     were left out of training; None where there was nothing to score on. temperatures: by component.
-    n_spans: gold spans that were learnt. n_left_out: those that no tokens of the pipeline can
-    express; their tokens count as missing.
+    n_spans: gold spans that were learnt. left_out: the others, each with the number of its example
+    and the reason, such as that it cuts a token; their tokens count as missing.
     """
 
     updates: int
     score: float | None
     temperatures: dict[str, float]
     n_spans: int = 0
-    n_left_out: int = 0
+    left_out: tuple[LeftOutSpan, ...] = field(default=(), repr=False)
+
+    @property
+    def n_left_out(self) -> int:
+        """Number of gold spans that were left out."""
+        return len(self.left_out)
 
 
 @dataclass(frozen=True)
@@ -93,15 +100,11 @@ def fit(
         raise TrainingError("There are no examples to learn from. Give some.")
     if not learners(nlp):
         _add_cascade(nlp, len(known))
-    n_spans, left_out = _count(nlp, known)
+    left_out = tuple(left_out_spans(nlp, known))
+    n_spans = _count(nlp, known) - sum(span.reason == OVERLAPS for span in left_out)
     logger.info("fit learns %d gold spans of %d examples", n_spans, len(known))
-    if left_out:
-        warnings.warn(
-            f"fit leaves out {len(left_out)} of {n_spans + len(left_out)} gold spans, which begin "
-            f"or end inside of tokens; the first in {shown(left_out[0])}. Correct them, or give "
-            "nlp a tokenizer that splits there.",
-            stacklevel=2,
-        )
+    if left_out and n_spans:
+        warnings.warn(_text_of(left_out, n_spans, nlp, known), stacklevel=2)
     if held is not None:
         _check_dev(nlp, held)
     random.Random(0).shuffle(known)
@@ -109,15 +112,28 @@ def fit(
         found = _fit_by_parts(nlp, known, updates)
     else:
         found = _fit_by_dev(nlp, known, held, updates)
-    return replace(found, n_spans=n_spans, n_left_out=len(left_out))
+    return replace(found, n_spans=n_spans, left_out=left_out)
+
+
+def _text_of(
+    left_out: Sequence[LeftOutSpan], n_spans: int, nlp: Language, examples: Sequence[Example]
+) -> str:
+    first, text = left_out[0], examples[int(left_out[0].document) - 1].text
+    kinds = Counter(span.reason for span in left_out).most_common()
+    listed = ", ".join(f"{n:,} {reason}" for reason, n in kinds)
+    advice = tokenizer_for(first.text, nlp.lang) if first.reason == CUTS else ""
+    return (
+        f"fit leaves out {len(left_out):,} of {n_spans + len(left_out):,} gold spans ({listed}); "
+        f"the first is {shown(first.text)} in {shown(text)}. Fitted.left_out lists them. {advice}"
+    ).rstrip()
 
 
 def _check_dev(nlp: Language, examples: Sequence[Example]) -> None:
     """Raise `TrainingError` for dev examples that every update has the same score on."""
-    n_spans, left_out = _count(nlp, examples)
-    finds_spans = bool(_of_spans(nlp))
+    finds_spans = bool(span_learners(nlp))
     is_tagged = any(len(e.reference) and e.reference.has_annotation("TAG") for e in examples)
-    if n_spans or left_out or (is_tagged and not finds_spans):
+    has_spans = _count(nlp, examples) or any(left_out_spans(nlp, examples))
+    if has_spans or (is_tagged and not finds_spans):
         return
     what = "spans" if finds_spans else "tags"
     raise TrainingError(
@@ -126,20 +142,14 @@ def _check_dev(nlp: Language, examples: Sequence[Example]) -> None:
     )
 
 
-def _count(nlp: Language, examples: Sequence[Example]) -> tuple[int, list[str]]:
-    """How many gold spans can be learnt; for each of the others the text of its example.
-
-    No tokens of the pipeline can express them.
-    """
-    pipes = _of_spans(nlp)
-    n, left_out = 0, list[str]()
-    for key, labels in {(p.gold_key, _as_key(p.gold_labels)) for p in pipes}:
-        for example in examples:
-            found = len(read_gold(example, key, labels).spans)
-            n_all = len(read_own_gold(example.reference, key, labels).spans)
-            left_out += [example.text] * (n_all - found)
-            n += found
-    return n, left_out
+def _count(nlp: Language, examples: Sequence[Example]) -> int:
+    """How many gold spans tokens of the pipeline can express."""
+    pipes = span_learners(nlp)
+    return sum(
+        len(read_gold(example, *read).spans)
+        for read in {(p.gold_key, _as_key(p.gold_labels), p.gold_parts) for p in pipes}
+        for example in examples
+    )
 
 
 def _as_key(labels: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -200,11 +210,6 @@ def _saved(nlp: Language) -> dict[str, bytes]:
 def _restore(nlp: Language, saved: Mapping[str, bytes]) -> None:
     for name, content in saved.items():
         nlp.get_pipe(name).from_bytes(content)  # type: ignore[attr-defined]
-
-
-def _of_spans(nlp: Language) -> list[CascadeSegmenter | CascadeClassifier]:
-    ours = CascadeSegmenter | CascadeClassifier
-    return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ours)]
 
 
 def _add_cascade(nlp: Language, n_examples: int) -> None:

@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..errors import TrainingError
+from ..pipeline.scripts import tokenizer_for
 
 Annotated: TypeAlias = (
     Example | Doc | tuple[str, Mapping[str, Any] | Sequence[tuple[int, int, str]]]
@@ -83,14 +84,14 @@ def _of_settings(nlp: Language, text: str, settings: Mapping[str, Any]) -> Examp
     groups = settings.get("spans")
     for group in groups.values() if isinstance(groups, Mapping) else ():
         for span in _triples(map(_with_label, _listed(group, text)), text):
-            _refuse_cut(span, predicted)
+            _refuse_cut(span, predicted, nlp.lang)
     with warnings.catch_warnings():
         # Spans that cut tokens are an error here.
         warnings.filterwarnings("ignore", message=r"\[W030\]")
         known = {} if settings.get("entities") is None else {"entities": spans or entities}
         example = Example.from_dict(predicted, {**settings, **known})
     for span in spans:
-        _refuse_cut(span, example.reference)
+        _refuse_cut(span, example.reference, nlp.lang)
     if are_tags and len(entities) != len(example.reference):
         raise TrainingError(
             f"{shown(text)}, has {len(entities)} tags for {len(example.reference)} tokens. Give it "
@@ -170,7 +171,7 @@ def _refuse_overlap(spans: Sequence[Triple], text: str) -> None:
             )
 
 
-def _refuse_cut(span: Triple, doc: Doc) -> None:
+def _refuse_cut(span: Triple, doc: Doc, lang: str | None) -> None:
     """Raise `TrainingError` for a span that no tokens can express."""
     start, end, label = span
     if doc.char_span(start, end) is not None:
@@ -185,7 +186,7 @@ def _refuse_cut(span: Triple, doc: Doc) -> None:
     )
     raise TrainingError(
         f"{shown(doc.text)}: the span {span!r} {text!r} does not begin and end where tokens do."
-        f"{tokens} Correct it, or give nlp a tokenizer that splits there."
+        f"{tokens} Correct it, if it is wrong. {tokenizer_for(text, lang)}"
     )
 
 

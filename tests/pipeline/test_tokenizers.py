@@ -55,8 +55,38 @@ def test_each_mark_is_a_token() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["WholeNamesTokenizer", "SpaceTokenizer", "PunctuationTokenizer", "RuleTokenizer"]
+    ("text", "expected"),
+    [
+        ("กำ เที่ยว,IL-2", "กำ| |เ|ที่|ย|ว|,|IL-2"),
+        ("艾达Ada在(U.S.A.)罗马。", "艾|达|Ada|在|(|U.S.A.|)|罗|马|。"),
+        ("ကျွန်တော်", "ကျွ|န်|တော်"),
+        ("ភាសា", "ភា|សា"),
+        ("か\u3099ｶﾞ \u3000東  x", "か\u3099|ｶﾞ| |\u3000|東| | |x"),
+        ("བོད་ཡིག།", "བོ|ད|་|ཡི|ག|།"),
+    ],
 )
+def test_characters_of_scripts_without_spaces(text: str, expected: str) -> None:
+    """Marks stay with their character; the rest is as the language splits it."""
+    doc = registry.tokenizers.get("spacy_cascade.CharacterTokenizer.v1")()(spacy.blank("en"))(text)
+    assert doc.text == text
+    pieces = [piece for token in doc for piece in (token.text, token.whitespace_) if piece]
+    assert "|".join(pieces) == expected
+
+
+@pytest.mark.parametrize("text", [TEXT, "", " a  b\n\n", "C'est-à-dire l'homme z.B. 10km/h :-)"])
+def test_other_text_is_split_by_the_language(text: str) -> None:
+    nlp = spacy.blank("en")
+    doc = registry.tokenizers.get("spacy_cascade.CharacterTokenizer.v1")()(nlp)(text)
+    assert [token.text_with_ws for token in doc] == [token.text_with_ws for token in nlp(text)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "WholeNamesTokenizer", "SpaceTokenizer", "PunctuationTokenizer", "RuleTokenizer",
+        "CharacterTokenizer",
+    ],
+)  # fmt: skip
 def test_they_come_back(name: str) -> None:
     nlp = with_tokenizer(name)
     expected = [token.text for token in nlp(TEXT)]

@@ -12,6 +12,7 @@ from spacy.tokens import Doc, Span
 import spacy_cascade
 from helpers import SENTENCES, annotations, blank, cascade, gold_doc, make_examples
 from spacy_cascade import ConfigError, TrainingError
+from spacy_cascade.pipeline.spans.parts import part_id
 from spacy_cascade.workflows import fit as module
 from spacy_cascade.workflows.hand_made import read_examples
 
@@ -166,3 +167,22 @@ def test_spans_that_no_tokens_express_are_counted(caplog: pytest.LogCaptureFixtu
     with pytest.warns(UserWarning, match=r"leaves out 1 of 3 gold spans.*in 'Anna-Berg left'"):
         found = spacy_cascade.fit(nlp, [known, doc, known], updates=1)
     assert (found.n_spans, found.n_left_out) == (2, 1)
+    assert found.left_out == ((2, 0, 4, "Anna", "PER", "that cut a token"),)
+
+
+def test_the_reason_of_each_span_that_is_left_out_is_counted() -> None:
+    nlp = blank()
+    nlp.add_pipe("cascade_segmenter", config={"gold_key": "sc", "gold_level": "outermost"})
+    doc = nlp.make_doc("Anna and Eva Berg left")
+    rows = [(0, 1, "a"), (3, 4, "a"), (2, 4, ""), (3, 5, "")]
+    doc.spans["sc"] = [
+        Span(doc, start, end, "PER", span_id=part_id(name) if name else "")
+        for start, end, name in rows
+    ]
+    counts = r"2 of 3 gold spans \(1 of several parts, 1 overlapping another span\)"
+    with pytest.warns(UserWarning, match=counts):
+        found = spacy_cascade.fit(nlp, [nlp.make_doc("a"), doc], [doc], updates=1)
+    assert [one[:4] for one in found.left_out] == [
+        (2, [0, 13], [4, 17], "Anna Berg"),
+        (2, 13, 22, "Berg left"),
+    ]

@@ -35,12 +35,13 @@ class GoldSpans:
 
     spans: `(start, end, label)` in ascending order; those of a group of spans may overlap.
     observed: bool `[T]`, False for tokens without annotation. has_parts: whether some annotations
-    are discontinuous.
+    are discontinuous. n_cut: number of spans that cut tokens of the predicted Doc.
     """
 
     spans: list[LabelledSpan]
     observed: Bools1d
     has_parts: bool = field(default=False, kw_only=True)
+    n_cut: int = field(default=0, kw_only=True)
 
     def labels_of_bounds(self) -> dict[Bounds, set[str]]:
         """The labels of the spans with the same bounds."""
@@ -145,9 +146,11 @@ def read_gold(
     those of negative annotation (`is_negative`), which may be anything else.
     """
     gold = _read_reference(example.reference, spans_key, parts)
-    if not same_tokens(example):
-        gold = _aligned(example, gold)
-    return _that_count(gold, labels)
+    if same_tokens(example):
+        return _that_count(gold, labels)
+    found = _that_count(_aligned(example, gold), labels)
+    n = sum(_counts(label, labels) for _, _, label in gold.spans)
+    return replace(found, n_cut=n - len(found.spans))
 
 
 def read_own_gold(
@@ -170,8 +173,11 @@ def _that_count(gold: GoldSpans, labels: Collection[str] | None) -> GoldSpans:
         for start, end, label in gold.spans:
             if is_negative(label):
                 gold.observed[start:end] &= is_said[start:end]
-    wanted = said if labels is None else [span for span in said if span[2] in labels]
-    return replace(gold, spans=wanted)
+    return replace(gold, spans=[span for span in said if _counts(span[2], labels)])
+
+
+def _counts(label: str, labels: Collection[str] | None) -> bool:
+    return not is_negative(label) and (labels is None or label in labels)
 
 
 def of_level(gold: GoldSpans, level: str | None, doc: Doc, spans_key: str | None) -> GoldSpans:
@@ -191,7 +197,8 @@ def of_level(gold: GoldSpans, level: str | None, doc: Doc, spans_key: str | None
         )
     if level is None or level == ALL or first is None:
         return gold
-    return without_crossing(nesting(gold.spans).take(LEVELS[level]), gold.observed)
+    found = without_crossing(nesting(gold.spans).take(LEVELS[level]), gold.observed)
+    return replace(found, n_cut=gold.n_cut)
 
 
 def without_crossing(spans: Sequence[LabelledSpan], observed: Bools1d) -> GoldSpans:
@@ -215,13 +222,22 @@ def _aligned(example: Example, gold: GoldSpans) -> GoldSpans:
         sources = to_reference[t]
         observed[t] = len(sources) > 0 and bool(gold.observed[sources].all())
     for start, end, label in gold.spans:
-        touched = [int(t) for y in range(start, end) for t in to_predicted[y]]
-        exact = example.predicted[touched[0] : touched[-1] + 1] if touched else None
-        if exact is not None and _letters(exact) == _letters(example.reference[start:end]):
-            aligned.append((exact.start, exact.end, label))
+        exact = exact_bounds(example, start, end)
+        if exact is not None:
+            aligned.append((*exact, label))
         else:
-            observed[touched] = False
+            observed[[t for y in range(start, end) for t in to_predicted[y].tolist()]] = False
     return replace(gold, spans=aligned, observed=observed)
+
+
+def exact_bounds(example: Example, start: int, end: int) -> Bounds | None:
+    """The tokens of the predicted Doc that a span of the reference is; None where it cuts some."""
+    to_predicted = example.alignment.y2x
+    touched = [int(t) for y in range(start, end) for t in to_predicted[y]]
+    exact = example.predicted[touched[0] : touched[-1] + 1] if touched else None
+    if exact is None or _letters(exact) != _letters(example.reference[start:end]):
+        return None
+    return exact.start, exact.end
 
 
 def _read_reference(reference: Doc, spans_key: str | None, parts: PartsOfGold) -> GoldSpans:

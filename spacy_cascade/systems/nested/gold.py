@@ -1,5 +1,6 @@
 """Gold levels: what a chain that adds levels of spans learns from."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -50,14 +51,14 @@ class LevelGold(SpanGold):
             by_height[height].append(span)
         levels = [without_crossing(sorted(spans), gold.observed) for spans in by_height[1:]]
         spans = sorted(span for level in levels for span in level.spans)
-        return GoldLevels(spans, gold.observed, levels)
+        return GoldLevels(spans, gold.observed, levels, n_cut=gold.n_cut)
 
     def check_found(
-        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
+        self, found: Collection[str], present: Counter[str], n_cut: int, get_examples: GetExamples
     ) -> None:
         """Raise `TrainingError` where there are no gold spans of any level."""
         if present or not any(self.read_to_judge(each).spans for each in get_examples()):
-            super().check_found(found, present, get_examples)
+            super().check_found(found, present, n_cut, get_examples)
             return
         logger.warning(
             "'%s' finds no span inside of another one in the corpus. It learns nothing, and will "

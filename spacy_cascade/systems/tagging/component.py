@@ -1,5 +1,6 @@
 """`cascade_tagger`: gives tokens their part of speech with a linear chain."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -83,8 +84,12 @@ class TagGold:
         """The tags of an example."""
         return (gold.strings[tag] for tag in np.unique(gold.tags).tolist() if tag)
 
+    def n_cut(self, gold: GoldTags) -> int:
+        """No tag can cut a token."""
+        return 0
+
     def check_found(
-        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
+        self, found: Collection[str], present: Counter[str], n_cut: int, get_examples: GetExamples
     ) -> None:
         """Raise `TrainingError` where there are no tags."""
         place = "token.tag (convert: --pos-column)"

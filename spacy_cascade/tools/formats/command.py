@@ -11,6 +11,7 @@ from ...cli.options import (
     Force,
     Form,
     Lang,
+    Lost,
     OtherModel,
     SkipBad,
     SpansKey,
@@ -21,7 +22,7 @@ from ...cli.options import (
     refuse_existing,
     valid_text,
 )
-from ...cli.output import reports_errors
+from ...cli.output import check_rows_file, reports_errors
 from ...errors import ConfigError, CorpusError
 from .discontinuous import Discontinuous
 from .spacing import Spacing
@@ -157,6 +158,7 @@ def convert_command(
     accept_loss: Annotated[
         bool, option("Formats with text: go on where most spans are no entities", "--accept-loss")
     ] = False,
+    lost: Lost = None,
     force: Force = False,
 ) -> None:  # fmt: skip
     """
@@ -169,8 +171,9 @@ def convert_command(
     docs/formats.md has a table.
 
     Spans that no tokens can express (inside tokens, overlapping, discontinuous) are counted and
-    shown. Their words are not annotated then. So are texts that are rejected, ignored or cancelled.
-    It is an error if they are more than half of all spans, unless --accept-loss is given.
+    shown; --lost lists all of them. Their words are not annotated then. So are texts that are
+    rejected, ignored or cancelled. It is an error if they are more than half of all spans, unless
+    --accept-loss is given.
 
     Records and spans that cannot be read are an error that names the first of them. --skip-bad
     leaves them out and lists each with its line.
@@ -229,7 +232,8 @@ def convert_command(
         chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
     )  # fmt: skip
     names = tuple(name.strip() for name in (tag_names or "").split(",") if name.strip())
-    reading = Reading(source, form, encoding, skip_bad)
+    check_rows_file(lost)
+    reading = Reading(source, form, encoding, skip_bad, lost)
     options = FormatOptions(columns, names, field, predictions or to != _SPACY, reading.bad.append)
     if to != _SPACY:
         refuse_existing(output, force)

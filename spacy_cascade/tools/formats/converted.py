@@ -11,10 +11,19 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ...cli.output import counted, print_good, print_info, print_line, print_warning
+from ...cli.output import (
+    counted,
+    print_good,
+    print_info,
+    print_line,
+    print_warning,
+    write_rows,
+)
 from ...errors import CorpusError
-from ..tokenizers.choosing import CANDIDATES, make_tokenizer
-from ..tokenizers.languages import how_to_install, is_usable, language_of_script
+from ...pipeline.scripts import is_usable, language_of_script
+from ...pipeline.spans.left_out import LeftOutSpan
+from ..tokenizers.choosing import candidates, make_tokenizer
+from ..tokenizers.languages import how_to_install
 from .annotated import TextSummary
 from .contradictions import Piece, find_contradictions
 from .discontinuous import Discontinuous
@@ -41,7 +50,8 @@ def print_words(summary: ConversionSummary, wanted: Spacing, output: Path) -> No
     _print_spacing(summary, wanted)
     if summary.overlapping:
         spans = counted(summary.overlapping, "span")
-        print_warning(f"No entity for {spans} {Misfit.OVERLAPS.value}; doc.spans has them")
+        kept = "--spans-key sc keeps them" if summary.lost else "doc.spans has them"
+        print_warning(f"No entity for {spans} {Misfit.OVERLAPS.value}; {kept}")
     _print_summary(summary, output)
 
 
@@ -225,6 +235,13 @@ def report_lost(
         print_info(text)
 
 
+def write_lost(path: Path | None, spans: Sequence[LeftOutSpan]) -> None:
+    """Write the spans to the file of `--lost`, if there is one; also where there are none."""
+    if path is not None:
+        write_rows(path, (span._asdict() for span in spans), LeftOutSpan._fields)
+        print_info(f"{counted(len(spans), 'span')} left out -> {path}")
+
+
 def print_without_place(lost: Sequence[LostSpan]) -> None:
     """The spans that are no entities, where that needs no advice."""
     if lost:
@@ -283,8 +300,7 @@ def _tokenizer_for(cut: Sequence[LostSpan], nlp: Language) -> str:
     """What expresses most of the spans that begin or end inside of tokens."""
     texts = {id(one.text): one.text.text for one in cut}
     code = language_of_script("".join(texts.values()))
-    if code is not None and code != nlp.lang and not is_usable(code):
-        return how_to_install(code)
+    other = None if code == nlp.lang else code
 
     def expressed(tokenize: Callable[[str], Doc]) -> int:
         docs = {key: tokenize(text) for key, text in texts.items()}
@@ -293,16 +309,17 @@ def _tokenizer_for(cut: Sequence[LostSpan], nlp: Language) -> str:
             for one in cut
         )
 
-    tried = {
-        f"--tokenizer {section['@tokenizers']}": make_tokenizer(section, nlp)
-        for section in CANDIDATES
-    }
-    if code is not None and code != nlp.lang:
-        tried = {f"--lang {code}": spacy.blank(code).make_doc}
+    tried: dict[str, Callable[[str], Doc]] = {}
+    if other is not None and is_usable(other):
+        tried[f"--lang {other}"] = spacy.blank(other).make_doc
+    for section in candidates(texts.values()):
+        tried[f"--tokenizer {section['@tokenizers']}"] = make_tokenizer(section, nlp)
     counts = {option: expressed(tokenize) for option, tokenize in tried.items()}
     best = max(counts, key=lambda option: counts[option])
     found = "No known tokenizer ends tokens where these spans end: see docs/formats.md."
     if counts[best]:
         spans = counted(len(cut), "span")
         found = f"{best} has token boundaries at {counts[best]:,} of these {spans}."
+    if other is not None and not is_usable(other):
+        return f"{how_to_install(other)} Without it: {found}"
     return f"The tokenizer ends tokens elsewhere. {found}"

@@ -6,7 +6,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 import spacy
@@ -18,8 +17,9 @@ from ...errors import ConfigError, CorpusError
 from ...files import replace_file
 from ...pipeline.readers import read_docs
 from ...pipeline.spans.confidences import confidence_of
+from ...pipeline.spans.left_out import PARTS, LeftOutSpan, left_out_span
 from ...text_sources import DOCS, read_texts
-from ..tokenizers.lost_spans import Lost, keep_lost
+from ..tokenizers.lost_spans import keep_lost
 from ..words.splitting import TokenizerChoice
 from .annotated import NO_TEXT, TextSummary, check_any, place_texts
 from .bad_records import check_none
@@ -36,6 +36,7 @@ from .converted import (
     print_words,
     print_written,
     report_lost,
+    write_lost,
 )
 from .discontinuous import Discontinuous, number_of, writable
 from .docs import check_suffix, with_progress, write_documents
@@ -53,13 +54,15 @@ from .texts import AnnotatedText, LeftOut, Record, without_words
 class Reading:
     """What is read, in which format and encoding, and the errors of records on the way.
 
-    skip_bad: whether records that cannot be read are left out; else they are an error.
+    skip_bad: whether records that cannot be read are left out; else they are an error. lost: file
+    for the spans that are left out.
     """
 
     path: Path
     form: str
     encoding: str | None
     skip_bad: bool
+    lost: Path | None = None
     bad: list[CorpusError] = field(default_factory=list)
 
     def sources(self) -> tuple[AnyFormat, list[Source]]:
@@ -71,6 +74,11 @@ class Reading:
         if not self.skip_bad:
             check_none(self.bad)
         print_bad(self.bad, bad_spans)
+
+    def write_lost(self, spans: Iterable[LeftOutSpan]) -> None:
+        """Write what is left out to the file for it, with what could not be read."""
+        bad = (LeftOutSpan("", None, None, "", "", str(error)) for error in self.bad)
+        write_lost(self.lost, [*spans, *bad])
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,13 @@ class NewDocs:
     discontinuous: Discontinuous
     skip_empty: bool
     accept_loss: bool
+
+    def keeps(self, lost: LostSpan) -> bool:
+        """Whether the group of spans has one that is no entity."""
+        of_group = {Misfit.OVERLAPS} if self.spans_key is not None else set()
+        if self.discontinuous is Discontinuous.PARTS:
+            of_group.add(Misfit.PARTS)
+        return lost.misfit in of_group
 
 
 @dataclass(frozen=True)
@@ -125,16 +140,15 @@ def _texts_to_docs(
         used, nlp.make_doc, nlp.vocab, made, spans_key=making.spans_key,
         discontinuous=making.discontinuous, skip_empty=making.skip_empty,
     )  # fmt: skip
-    docs, pieces = DocBin(store_user_data=True), list[Piece]()
+    docs, pieces, gone = DocBin(store_user_data=True), list[Piece](), list[LeftOutSpan]()
     for text, one in with_progress(placed, output.name):
-        # Those that overlap are in the group, where there is one.
-        gone = [
-            each for each in one.lost if making.spans_key is None or each.misfit != Misfit.OVERLAPS
-        ]
-        keep_lost(one.doc, map(_noted, gone))
+        of_doc = [_row_of(each) for each in one.lost if not making.keeps(each)]
+        keep_lost(one.doc, of_doc)
+        gone += of_doc
         docs.add(one.doc)
         pieces.extend(_piece_of(text))
     reading.check(made.bad_spans)
+    reading.write_lost(gone)
     check_any(made, output)
     print_texts(made)
     print_contradictions(pieces)
@@ -174,6 +188,8 @@ def _words_to_docs(
     if options.columns.scheme == Scheme.AUTO and summary.schemes:
         schemes = ", ".join(sorted(scheme.value for scheme in summary.schemes))
         print_info(f"Tags read as {schemes}")
+    places = [f"{path}:{one.sentences[0].line}" for path, found in by_source for one in found]
+    reading.write_lost(one._replace(document=places[int(one.document) - 1]) for one in summary.lost)
     print_words(summary, making.spacing, output)
 
 
@@ -192,17 +208,18 @@ def _piece_of(text: AnnotatedText) -> Iterator[Piece]:
         yield Piece(text.where, text.text, spans)
 
 
-def _noted(lost: LostSpan) -> Lost:
+def _row_of(lost: LostSpan) -> LeftOutSpan:
     """Without white space at its ends where tokens may express it."""
-    _, pairs = misfit_of(lost.text.text, lost.mention)
-    parts = pairs or lost.mention.parts
-    return Lost(parts[0][0], parts[-1][1], lost.mention.label, lost.misfit.value)
+    text, mention = lost.text, lost.mention
+    _, pairs = misfit_of(text.text, mention)
+    where, parts = text.name or text.where, pairs or mention.parts
+    return left_out_span(where, text.text, parts, mention.label, lost.misfit.value)
 
 
 def to_format(reading: Reading, options: FormatOptions, output: Path, export: Export) -> None:
     """Write the spans of texts, or those that a pipeline finds there, in another format."""
     writer = format_named(export.to)
-    left_out: Counter[str] = Counter()
+    left_out, lost = Counter[str](), list[LeftOutSpan]()
     if export.model is None:
         texts = list(_annotated(reading, options, export, left_out))
     else:
@@ -212,10 +229,15 @@ def to_format(reading: Reading, options: FormatOptions, output: Path, export: Ex
     reading.check(sum(text.bad_spans for text in texts))
     if not texts:
         raise ConfigError(f"{reading.path} has no texts. Check the path.")
-    n_discontinuous = sum(number_of(text.mentions) for text in texts)
-    writable_of = partial(writable, choice=export.discontinuous, keeps_parts=writer.keeps_parts)
-    texts = [replace(text, mentions=tuple(writable_of(text))) for text in texts]
+    # A group of Docs has parts because somebody wanted them; a file just has them.
+    is_of_docs = export.model is not None or reading.path.suffix == DOCS
+    are_dropped = export.discontinuous is Discontinuous.DROP and not is_of_docs
+    n_discontinuous = 0 if are_dropped else sum(number_of(text.mentions) for text in texts)
+    keeps_parts = writer.keeps_parts and not are_dropped
+    texts = [_as_writable(text, export.discontinuous, keeps_parts, lost) for text in texts]
+    reading.write_lost(lost)
     writer.write(texts, output)
+    left_out.update(f"spans {one.reason}" for one in lost if are_dropped or one.reason != PARTS)
     print_left_out(left_out)
     print_discontinuous(n_discontinuous, _as_written(writer, export.discontinuous))
     print_exported(writer, texts, output)
@@ -256,22 +278,24 @@ def _annotated(
         if isinstance(record, LeftOut):
             left_out[record.reason] += 1
         else:
-            yield _with_plain_spans(record, export.discontinuous, left_out)
+            yield record
 
 
-def _with_plain_spans(
-    text: AnnotatedText, choice: Discontinuous, left_out: Counter[str]
+def _as_writable(
+    text: AnnotatedText, choice: Discontinuous, keeps_parts: bool, lost: list[LeftOutSpan]
 ) -> AnnotatedText:
-    """The text without spans that cannot be written; these are counted."""
+    """The text with spans that can be written; the others are added to those that are lost."""
     kept = []
     for mention in text.mentions:
         misfit, _ = misfit_of(text.text, mention)
-        are_parts = misfit is Misfit.PARTS and choice is not Discontinuous.DROP
-        if misfit is None or are_parts:
+        if misfit is Misfit.PARTS and (keeps_parts or choice is not Discontinuous.DROP):
+            misfit = None
+        if misfit is None:
             kept.append(mention)
         else:
-            left_out[f"spans {misfit.value}"] += 1
-    return replace(text, mentions=tuple(kept))
+            lost.append(_row_of(LostSpan(misfit, mention, text)))
+    plain = replace(text, mentions=tuple(kept))
+    return replace(text, mentions=tuple(writable(plain, choice, keeps_parts=keeps_parts)))
 
 
 def _unannotated(

@@ -15,6 +15,8 @@ from tqdm import tqdm
 
 from ...errors import CorpusError
 from ...files import replace_file
+from ...pipeline.spans.left_out import OVERLAPS, LeftOutSpan, left_out_span
+from ..tokenizers.lost_spans import keep_lost, lost_spans
 from .columns import Document, Sentence
 from .placing import set_entities
 from .spacing import Spacer, Spacing, Style, find_style, is_heading
@@ -33,7 +35,8 @@ class ConversionSummary:
     """Counts of what a conversion wrote.
 
     missing: number of words without annotation. entities: by label. overlapping: number of spans
-    that are no entities, because a longer one overlaps them. replaced: the words that were replaced
+    that are no entities, because a longer one overlaps them. lost: those that are nowhere; their
+    documents are numbers. replaced: the words that were replaced
     with U+FFFD. schemes: those of the files. spacing: the one that the Docs have, which is not the
     one asked for if that could not be restored. style: of the words. line_breaks: number of
     sentences that one follows.
@@ -45,6 +48,7 @@ class ConversionSummary:
     missing: int = 0
     entities: Counter[str] = field(default_factory=Counter)
     overlapping: int = 0
+    lost: list[LeftOutSpan] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
     schemes: set[Scheme] = field(default_factory=set)
     spacing: Spacing = Spacing.WORDS
@@ -65,6 +69,7 @@ class ConversionSummary:
             self.overlapping += len(sentence.spans)
             self.replaced.extend(sentence.replaced)
         self.overlapping -= len(doc.ents)
+        self.lost.extend(lost_spans(doc, self.documents))
 
 
 def files_in(path: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
@@ -109,9 +114,9 @@ def to_docs(
     words; lang: spaCy's code of their language.
 
     Entities are in `doc.ents`: of spans that overlap the longest, the first of the same length.
-    Words of the others that are in none are not annotated. With `spans_key` all spans are in
-    `doc.spans[spans_key]`. If they were read, parts of speech are in `token.tag` and chunks in
-    `doc.spans[chunks_key]`.
+    Words of the others that are in none are not annotated, and the spans are noted beside the Doc
+    (`tokenizers.lost_spans`). With `spans_key` all spans are in `doc.spans[spans_key]`. If they
+    were read, parts of speech are in `token.tag` and chunks in `doc.spans[chunks_key]`.
 
     Raises `CorpusError` if both kinds of spans would have the same key.
     """
@@ -182,9 +187,12 @@ def _to_doc(lines: Sequence[_Line], vocab: Vocab, spans_key: str | None, chunks_
     spans = [_span(doc, at, span) for at, line in placed for span in line.sentence.spans]
     open_words = {at + i for at, line in placed for i in line.missing}
     open_words.update(i for span in spans for i in range(span.start, span.end))
-    set_entities(doc, filter_spans(spans), open_words)
+    entities = filter_spans(spans)
+    set_entities(doc, entities, open_words)
     if spans_key is not None:
         doc.spans[spans_key] = spans
+    else:
+        keep_lost(doc, _without(spans, entities))
     if any(line.sentence.chunks is not None for line in lines):
         if chunks_key == spans_key:
             raise CorpusError(
@@ -195,6 +203,17 @@ def _to_doc(lines: Sequence[_Line], vocab: Vocab, spans_key: str | None, chunks_
             _span(doc, at, span) for at, line in placed for span in line.sentence.chunks or ()
         ]
     return doc
+
+
+def _without(spans: Sequence[Span], entities: Sequence[Span]) -> Iterator[LeftOutSpan]:
+    """The spans that are no entities; of equal ones the first is one."""
+    left = Counter(entities)
+    for span in spans:
+        if left[span]:
+            left[span] -= 1
+        else:
+            place = [(span.start_char, span.end_char)]
+            yield left_out_span("", span.doc.text, place, span.label_, OVERLAPS)
 
 
 def _span(doc: Doc, offset: int, span: LabelledSpan) -> Span:
@@ -226,7 +245,7 @@ def write_documents(
         documents, spacy.blank("xx").vocab, spacing=done, style=style, lang=lang,
         spans_key=spans_key, chunks_key=chunks_key,
     )  # fmt: skip
-    doc_bin = DocBin()
+    doc_bin = DocBin(store_user_data=True)
     pairs = zip(documents, docs, strict=True)
     for document, doc in with_progress(pairs, output.name, len(documents)):
         summary.add(document, doc)

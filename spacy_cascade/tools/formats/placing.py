@@ -16,6 +16,7 @@ from spacy.util import filter_spans
 from spacy.vocab import Vocab
 
 from ...features.strings import is_valid
+from ...pipeline.spans import left_out
 from ...pipeline.spans.confidences import scores_of
 from ...pipeline.spans.parts import annotations_of, part_id
 from .discontinuous import Discontinuous, covering
@@ -26,9 +27,9 @@ from .texts import AnnotatedText, Mention, Pair, same_text
 class Misfit(str, Enum):
     """Why a span is no entity of a Doc."""
 
-    CUTS = "that cut a token"
-    OVERLAPS = "overlapping another span"
-    PARTS = "of several parts"
+    CUTS = left_out.CUTS
+    OVERLAPS = left_out.OVERLAPS
+    PARTS = left_out.PARTS
     DIFFERS = "whose own text is not the one at the offsets"
     EMPTY = "of nothing but white space"
     NEGATIVE = "whose label begins with '!': they say what is no entity of a type"

@@ -14,6 +14,8 @@ from enum import Enum
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from ...pipeline.scripts import WITHOUT_SPACES
+
 _CLOSING = frozenset(",.;:!?%)]}»”’…‰°′″™®、。，；：！？）】」』،؛؟")
 _OPENING = frozenset("([{«“‘„‚¿¡（【「『")
 _BEFORE_NAMES = frozenset("$£€¥#@~")
@@ -43,10 +45,6 @@ _ELIDING = frozenset({"fr", "it", "ca", "oc"})
 """Languages that write `l'` and the next word without a space."""
 _FRENCH_SPACED = frozenset(":;!?»")
 
-WITHOUT_SPACES = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u3000-\u303f\uff00-\uff65]"
-)
-"""Thai, Lao, Burmese, Khmer, Japanese and Chinese characters and marks."""
 _FINAL = frozenset(".!?:;,…\"')]”’»。！？")
 _SMILEY = re.compile(r"[:;=]['’^]?-?[()\[\]DPp/\\|*]+")
 _ADDRESS = re.compile(r"://|www\.|@\w")

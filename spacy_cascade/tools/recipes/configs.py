@@ -19,8 +19,8 @@ from ...errors import ConfigError
 from ...pipeline.augmenters import NAME as PLAIN_COPIES
 from ...pipeline.included_words import included_words
 from ...pipeline.readers import NAME, SENTENCES, TAGS
+from ...pipeline.scripts import is_usable
 from ...types import Json
-from ..tokenizers.languages import is_usable
 from .settings import with_settings
 
 

@@ -12,10 +12,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
-from spacy.util import resolve_dot_names
+from spacy.util import load_model_from_config, resolve_dot_names
 
-from ...cli.options import Config, read_overrides
+from ...cli.options import Config, Lost, read_overrides
 from ...cli.output import (
+    check_rows_file,
     counted,
     percent,
     print_info,
@@ -24,7 +25,7 @@ from ...cli.output import (
     print_warning,
     reports_errors,
 )
-from ...errors import CascadeError, ConfigError
+from ...errors import CascadeError, ConfigError, TrainingError
 
 if TYPE_CHECKING:
     from ..reports.corpus import Size
@@ -38,13 +39,14 @@ _WORTH_A_CHANGE = 0.002
 
 
 @reports_errors
-def debug_data_command(context: typer.Context, config: Config) -> None:
+def debug_data_command(context: typer.Context, config: Config, lost: Lost = None) -> None:
     """
     Check the corpora of a training config.
 
     The command counts the labels, lists entities that look like annotation errors or cannot be
     learnt, measures how tokenizers agree with the corpus, and the overlap of train and dev, and
-    estimates the sizes of the models. It trains nothing.
+    estimates the sizes of the models. It trains nothing. --lost lists the spans of both corpora
+    that tokens cannot express, those that `convert` noted included.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --paths.train TRAIN.spacy --paths.dev DEV.spacy
@@ -56,7 +58,8 @@ def debug_data_command(context: typer.Context, config: Config) -> None:
     from .describing import lost_text
     from .nested_spans import discontinuous_text, measure_nested, nested_text
 
-    nlp, train, dev = _read(config, read_overrides(context.args))
+    check_rows_file(lost)
+    nlp, train, dev = _read(config, read_overrides(context.args), lost)
     train_docs, dev_docs = ([example.reference for example in part] for part in (train, dev))
     sizes = [measure_size(docs) for docs in (train_docs, dev_docs)]
     _print_sizes(sizes)
@@ -67,36 +70,75 @@ def debug_data_command(context: typer.Context, config: Config) -> None:
         print_info(nested_text(nested))
     if discontinuous := discontinuous_text(train_docs):
         print_info(discontinuous)
-    if lost := count_lost(train_docs):
-        print_warning(lost_text(lost))
+    if gone := count_lost(train_docs):
+        print_warning(lost_text(gone))
+    if lost is not None:
+        _write_left_out(lost, nlp, train, dev)
     _print_tokenizers(nlp, train)
     _print_overlap(train_docs, dev_docs)
     _print_models(nlp)
     _print_cut_spans(nlp)
 
 
-def _read(config: Path, overrides: dict[str, Any]) -> tuple[Language, list[Example], list[Example]]:
-    """The initialized pipeline and both corpora, as training reads them."""
+def _read(
+    config: Path, overrides: dict[str, Any], lost: Path | None
+) -> tuple[Language, list[Example], list[Example]]:
+    """The initialized pipeline and both corpora, as training reads them.
+
+    lost: file for the spans that are not learnt, where an error says that none are.
+    """
     from ...workflows.folds import refused
     from ...workflows.jackknife import read_config
-    from .nested_spans import take_entities
 
     read = read_config(config, overrides)
     try:
-        nlp = init_nlp(read)
-        training = nlp.config.interpolate()["training"]
-        names = [training["train_corpus"], training["dev_corpus"]]
-        readers = resolve_dot_names(nlp.config.interpolate(), names)
-        train, dev = (list(reader(nlp)) for reader in readers)
+        try:
+            nlp = init_nlp(read)
+        except TrainingError:
+            if lost is not None:
+                bare = load_model_from_config(read, auto_fill=True)
+                _write_left_out(lost, bare, *_corpora(bare))
+            raise
+        train, dev = _corpora(nlp)
     except CascadeError:
         raise
     except ValueError as error:
         raise refused(str(config), error) from error
-    for part in (train, dev):
-        take_entities(example.reference for example in part)
     if not any(example.reference.ents for example in train):
         raise ConfigError("The training corpus has no entities in doc.ents. Check --paths.train.")
     return nlp, train, dev
+
+
+def _corpora(nlp: Language) -> tuple[list[Example], list[Example]]:
+    """The examples to train on, and to score on."""
+    from .nested_spans import take_entities
+
+    training = nlp.config.interpolate()["training"]
+    names = [training["train_corpus"], training["dev_corpus"]]
+    readers = resolve_dot_names(nlp.config.interpolate(), names)
+    train, dev = (list(reader(nlp)) for reader in readers)
+    for part in (train, dev):
+        take_entities(example.reference for example in part)
+    return train, dev
+
+
+def _write_left_out(
+    path: Path, nlp: Language, train: Sequence[Example], dev: Sequence[Example]
+) -> None:
+    """Write the spans of both corpora that are not learnt."""
+    from ...pipeline.misfits import left_out_spans
+    from ..formats.converted import write_lost
+    from ..tokenizers.lost_spans import lost_spans
+
+    found = [
+        span._replace(document=f"{name}, document {span.document}")
+        for name, examples in (("train", train), ("dev", dev))
+        for span in chain(
+            *(lost_spans(each.reference, n) for n, each in enumerate(examples, start=1)),
+            left_out_spans(nlp, examples),
+        )
+    ]
+    write_lost(path, found)
 
 
 def _print_sizes(sizes: "Sequence[Size]") -> None:

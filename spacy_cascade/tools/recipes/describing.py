@@ -8,8 +8,8 @@ from pathlib import Path
 
 from thinc.api import Config
 
+from ...pipeline.spans.left_out import CUTS
 from ..tokenizers.languages import how_to_install
-from ..tokenizers.lost_spans import CUTS
 from . import Choices, comment, config_text
 from .nested_spans import nested_text
 from .profile import Held, Profile

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Config
 
 from ...errors import ConfigError, CorpusError
 from ...pipeline.readers import read_docs
+from ...pipeline.scripts import tokenizer_for
+from ...pipeline.spans.left_out import CUTS
 from ...systems.words.sources import read_tables
 from ...types import Json
 from ..tokenizers.choosing import best_tokenizer
+from ..tokenizers.lost_spans import lost_spans
 from .configs import TOKENIZERS, Choices, Recipe, check_language, make_config, with_filled
 from .deciding import Decision, Rules, comments_on, decide, settings_of
 from .nested_spans import take_entities
@@ -62,7 +66,8 @@ def look_at(
         if held is not None and not held.entities:
             raise CorpusError(
                 f"{path} has no entities in doc.ents, so there is nothing to "
-                f"{'learn' if held is profile else 'score on'}. Give Docs with entities."
+                f"{'learn' if held is profile else 'score on'}. "
+                + (_why_none(docs[0] or []) or "Give Docs with entities.")
             )
     known = dict(given or {})
     lang = known.pop("lang", None)
@@ -74,6 +79,17 @@ def look_at(
         profile,
         tokenizers=best_tokenizer(docs[0] or [], lang),
         covered=shares_covered(docs[0] or [], tables),
+    )
+
+
+def _why_none(docs: Sequence[Doc]) -> str:
+    """What to do where `convert` lost all spans, for they cut tokens."""
+    cut = [one for doc in docs for one in lost_spans(doc) if one.reason == CUTS]
+    if not cut:
+        return ""
+    return (
+        f"{len(cut):,} spans of the annotation cut tokens in `convert`, such as '{cut[0].text}'. "
+        f"{tokenizer_for(cut[0].text, None)} Convert the corpus again with --tokenizer or --lang."
     )
 
 

@@ -1,7 +1,7 @@
 """Which tokenizer fits a corpus: measured on its tokens and on the entities that it can express."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 from spacy.util import registry
 
+from ...pipeline.scripts import CHARACTERS, WITHOUT_SPACES
 from .corpus_words import CorpusWords, cuts_of, read_words
 from .fitting import fit_rules
 
@@ -21,6 +22,7 @@ CANDIDATES: tuple[Section, ...] = (
     {"@tokenizers": "spacy_cascade.WholeNamesTokenizer.v1"},
     {"@tokenizers": "spacy_cascade.PunctuationTokenizer.v1"},
     {"@tokenizers": "spacy_cascade.SpaceTokenizer.v1"},
+    {"@tokenizers": CHARACTERS},
 )
 """Those without options; that of the language, and rules that are fitted to the corpus, too."""
 _WORDS_LOOKED_AT = 50_000
@@ -84,12 +86,19 @@ def best_tokenizer(
     halves = read_words(chosen[::2]), read_words(chosen[1::2])
     words = halves[0] + halves[1]
     own = dict(nlp.config["nlp"]["tokenizer"])
-    sections = CANDIDATES if own in CANDIDATES else (own, *CANDIDATES)
+    known = candidates(words.splits)
+    sections = known if own in known else [own, *known]
     measures = [measure(section, words, nlp) for section in sections]
     measures.extend(
         _measure_fitted(*halves, words, nlp, exceptions) for exceptions in (True, False)
     )
     return sorted(measures, key=lambda found: -found.score)
+
+
+def candidates(texts: Iterable[str]) -> list[Section]:
+    """Those that may split texts in different ways."""
+    has_scripts = any(map(WITHOUT_SPACES.search, texts))
+    return [one for one in CANDIDATES if has_scripts or one["@tokenizers"] != CHARACTERS]
 
 
 def measure(section: Section, words: CorpusWords, nlp: Language) -> TokenizerMeasure:

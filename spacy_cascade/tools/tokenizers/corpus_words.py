@@ -10,7 +10,8 @@ import numpy as np
 from spacy.attrs import IDX, LENGTH
 from spacy.tokens import Doc, Token
 
-from .lost_spans import CUTS, lost_spans
+from ...pipeline.spans.left_out import CUTS
+from .lost_spans import lost_spans
 
 Cuts = tuple[int, ...]
 """Places inside a word where a token ends and the next begins, ascending."""
@@ -48,7 +49,7 @@ def read_words(docs: Iterable[Doc]) -> CorpusWords:
         begins: dict[int, Edge] = {}  # by their characters in the Doc
         ends: dict[int, Edge] = {}
         spans = [(entity.start_char, entity.end_char) for entity in doc.ents]
-        spans += [(lost.start, lost.end) for lost in lost_spans(doc) if lost.reason == CUTS]
+        spans += [part for lost in lost_spans(doc) if lost.reason == CUTS for part in lost.parts]
         edges = {place for span in spans for place in span}
         for tokens in _between_spaces(doc):
             word, first = "".join(token.text for token in tokens), tokens[0].idx

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,21 +9,15 @@ from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-import spacy
 import spacy.lang
+
+from ...pipeline.scripts import is_usable, language_of_script
 
 ASSUMED = "en"
 _SMALLEST_SHARE, _SMALLEST_LEAD = 0.04, 1.5
 """A language wins with that share of the words, weighted, and so many times that of the second."""
 _SMALLEST_TEXT = 100
 """Words of letters below which nothing is said."""
-
-
-_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_KANA = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
-_THAI = re.compile(r"[\u0e00-\u0e7f]")
-_SHARE_OF_SCRIPT, _SHARE_OF_KANA = 0.5, 0.05
-"""Shares of the letters of a text; of Japanese letters about half are kana."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +33,6 @@ class Language:
         default="assumed, for the words do not tell; --lang names another", compare=False
     )
     to_install: str = ""
-
-
-def language_of_script(text: str) -> str | None:
-    """spaCy's code of a language that is written without spaces, if most letters tell it."""
-    n_letters = sum(map(str.isalpha, text))
-    han, kana, thai = (len(script.findall(text)) for script in (_HAN, _KANA, _THAI))
-    if han + kana > _SHARE_OF_SCRIPT * n_letters:
-        return "ja" if kana > _SHARE_OF_KANA * n_letters else "zh"
-    return "th" if thai > _SHARE_OF_SCRIPT * n_letters else None
 
 
 def guess_language(counts: Mapping[str, int]) -> Language:
@@ -105,13 +89,3 @@ def how_to_install(code: str) -> str:
         f"The text seems to be of the language '{code}', which is written without spaces. spaCy "
         f'needs another package to split it: pip install "spacy[{code}]". Then set --lang {code}.'
     )
-
-
-@cache
-def is_usable(code: str) -> bool:
-    """Whether spaCy can make a pipeline of the language with what is installed."""
-    try:
-        spacy.blank(code)
-    except ImportError:
-        return False
-    return True

@@ -7,32 +7,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from spacy.tokens import Doc
 
+from ...pipeline.spans.left_out import LeftOutSpan, left_out_span, parts_of
+
 _KEY = "spacy_cascade.lost_spans"
-CUTS = "that cut a token"
 
 
-class Lost(NamedTuple):
-    """A span of characters, its end exclusive; reason: as in `that cut a token`."""
-
-    start: int
-    end: int
-    label: str
-    reason: str
-
-
-def keep_lost(doc: Doc, spans: Iterable[Lost]) -> None:
+def keep_lost(doc: Doc, spans: Iterable[LeftOutSpan]) -> None:
     """Note the spans in `doc.user_data`; a DocBin with `store_user_data` saves them."""
-    if kept := [list(span) for span in spans]:
+    if kept := [[span.start, span.end, span.label, span.reason] for span in spans]:
         doc.user_data[_KEY] = kept
 
 
-def lost_spans(doc: Doc) -> list[Lost]:
-    """Spans that begin or end inside a token."""
-    return [Lost(*span) for span in doc.user_data.get(_KEY, ())]
+def lost_spans(doc: Doc, document: str | int = "") -> list[LeftOutSpan]:
+    """Spans that are no entities; document: its name or number."""
+    noted, text = doc.user_data.get(_KEY, ()), doc.text
+    return [
+        left_out_span(document, text, parts_of(start, end), label, reason)
+        for start, end, label, reason in noted
+    ]
 
 
 def count_lost(docs: Iterable[Doc]) -> Counter[str]:

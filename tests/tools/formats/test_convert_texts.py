@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 from spacy.util import load_config
 
+import spacy_cascade
 from commands import run_command as run
 from format_files import FILES, doccano, docs_in, entities_in, written
 from spacy_cascade.tools.formats.annotated import TextSummary
@@ -255,6 +257,30 @@ def test_init_proposes_the_language(
     assert config["nlp"]["tokenizer"]["@tokenizers"] == "spacy.zh.ChineseTokenizer"
     run("convert", doccano(source, ("エイダはローマ", [(0, 7, "PER")])), output)
     assert 'pip install "spacy[ja]"' in run("init", tmp_path / "ja.cfg", "--train", output)[0]
+
+
+@pytest.mark.slow(kind="commands")
+def test_text_without_spaces_is_learnt_by_characters(
+    source: Path, output: Path, tmp_path: Path
+) -> None:
+    """Without the package of the language, from `convert` to a trained pipeline."""
+    cities = ("กรุงเทพ", "ขอนแก่น", "ภูเก็ต")
+    rows = [(f"ฉันอยู่ที่{city}มานาน", [(10, 10 + len(city), "LOC")]) for city in cities]
+    option = "--tokenizer spacy_cascade.CharacterTokenizer.v1"
+    doccano(source, *rows * 4)
+    error = run("convert", source, output, "--lang", "xx", exit_code=1)[1]
+    assert f"{option} has token boundaries at 12 of these 12 spans" in error
+    run("convert", source, output, "--lang", "xx", "--accept-loss")
+    config = tmp_path / "th.cfg"
+    error = run("init", config, "--train", output, exit_code=1)[1]
+    assert "12 spans of the annotation cut tokens in `convert`, such as 'กรุงเทพ'." in error
+    run("convert", source, output, "--lang", "xx", *option.split())
+    run("init", config, "--train", output, "--lang", "xx")
+    made = load_config(config)
+    assert made["nlp"]["tokenizer"] == {"@tokenizers": "spacy_cascade.CharacterTokenizer.v1"}
+    nlp = spacy.blank("xx", config={"nlp": {"tokenizer": made["nlp"]["tokenizer"]}})
+    spacy_cascade.fit(nlp, rows, rows, updates=1)
+    assert [[span.text for span in nlp(text).ents] for text, _ in rows] == [[c] for c in cities]
 
 
 @pytest.mark.slow(kind="commands")

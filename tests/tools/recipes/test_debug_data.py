@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from spacy.tokens import Doc, DocBin, Span
 
 from commands import check_errors, run_command
 from helpers import PROJECT, SENTENCES, blank, gold_doc
+from spacy_cascade.pipeline.spans.left_out import left_out_span
+from spacy_cascade.tools.tokenizers.lost_spans import keep_lost
 
 CONFIG = PROJECT / "configs/memb.cfg"
 
@@ -102,6 +105,38 @@ def test_a_better_tokenizer_is_suggested(tmp_path: Path) -> None:
     assert "suits this corpus better than the config's tokenizer" in text
     section = stdout[stdout.index("[nlp.tokenizer]\n@tokenizers") :].splitlines()
     assert section[1] == '@tokenizers = "spacy_cascade.PunctuationTokenizer.v1"'
+
+
+def test_spans_that_are_not_learnt_are_listed(tmp_path: Path) -> None:
+    lost = tmp_path / "lost.jsonl"
+    paths = split_corpus(tmp_path)
+    docs = list(DocBin().from_disk(tmp_path / "dev.spacy").get_docs(blank().vocab))
+    keep_lost(docs[1], [left_out_span("", docs[1].text, [(0, 2)], "X", "of several parts")])
+    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "dev.spacy")
+    run(CONFIG, *paths, "--components.cascade_segmenter.model.min_count=1", "--lost", lost)
+    rows = [json.loads(line) for line in lost.read_text().splitlines()]
+    cut = [row for row in rows if row["reason"] == "that cut a token"]
+    assert [row["document"] for row in cut] == [
+        f"{part}, document {n}" for part in ("train", "dev") for n in range(1, 9)
+    ]
+    first = docs[0].text[cut[0]["start"] : cut[0]["end"]]
+    assert (cut[0]["text"], cut[0]["label"]) == (first, "protein")
+    (other,) = [row for row in rows if row not in cut]
+    assert list(other.values())[0:3] == ["dev, document 2", 0, 2]
+
+
+def test_spans_are_listed_where_none_can_be_learnt(tmp_path: Path) -> None:
+    lost, vocab = tmp_path / "lost.csv", blank().vocab
+    doc = Doc(vocab, words=["ฉันอยู่ที่", "กรุงเทพ"], spaces=[False, False])
+    doc.set_ents([Span(doc, 1, 2, "LOC")])
+    DocBin(docs=[doc]).to_disk(tmp_path / "in.spacy")
+    paths = [f"--paths.{name}={tmp_path / 'in.spacy'}" for name in ("train", "dev")]
+    error = run(CONFIG, *paths, "--lost", lost, exit_code=1)[1]
+    assert "cannot learn 1 of 1 gold spans" in error
+    assert "spacy_cascade.CharacterTokenizer.v1" in error
+    assert lost.read_text(encoding="utf-8-sig").splitlines()[1:] == [
+        f'"{part}, document 1",10,17,กรุงเทพ,LOC,that cut a token' for part in ("train", "dev")
+    ]
 
 
 def test_errors_are_one_line(paths: list[str], tmp_path: Path) -> None:

@@ -9,13 +9,9 @@ from runpy import run_path
 import pytest
 import spacy.lang
 
+from spacy_cascade.pipeline.scripts import is_usable, language_of_script
 from spacy_cascade.tools.tokenizers import languages
-from spacy_cascade.tools.tokenizers.languages import (
-    Language,
-    guess_language,
-    is_usable,
-    language_of_script,
-)
+from spacy_cascade.tools.tokenizers.languages import Language, guess_language
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "pt", "nl", "sv", "pl", "ru")
 """Those with enough sentences in spaCy's language data."""

@@ -15,7 +15,7 @@ from enum import Enum
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
-from ..spacing import WITHOUT_SPACES
+from ....pipeline.scripts import WITHOUT_SPACES
 from ..texts import Pair, are_inside, same_text, text_at
 from .source import Row
 

@@ -126,7 +126,7 @@ def test_backslashes_come_through_commands(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     train, config = "C:\\new\\train.spacy", "C:\\tables\\ner.cfg"
     run_command("convert", PROJECT / "assets/sample/dev.iob2", train)
-    output, _ = run_command("init", config, "--train", train)
+    output, _ = run_command("init", config, "--train", train, "--dev", train)
     assert f"spacy train {config}" in " ".join(output.split())
     assert load_config(Path(config))["paths"]["train"] == train
     assert sorted(os.listdir(tmp_path)) == [train, config] or os.name == "nt"

@@ -138,13 +138,21 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, object]], names: Sequence
     """
     check_rows_file(path)
     if path.suffix == _JSON_LINES:
-        replace_file(
-            path,
-            "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows).encode(),
-        )
-        return
+        write_json_lines(path, rows)
+    else:
+        write_table(path, rows, names)
+
+
+def write_json_lines(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    """Write an object a line."""
+    lines = (json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
+    replace_file(path, "".join(lines).encode())
+
+
+def write_table(path: Path, rows: Iterable[Mapping[str, object]], names: Sequence[str]) -> None:
+    """Write rows as a table; tabs separate the cells if the name says so, else commas."""
     made = io.StringIO()
-    writer = csv.DictWriter(made, names, delimiter=_DELIMITERS[path.suffix.lower()])
+    writer = csv.DictWriter(made, names, delimiter=_DELIMITERS.get(path.suffix.lower(), ","))
     writer.writeheader()
     writer.writerows(rows)
     replace_file(path, made.getvalue().encode("utf-8-sig"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -110,12 +110,6 @@ def scores_of(text: AnnotatedText) -> dict[str, list[float | None]]:
 def one_line(text: str) -> str:
     """The text with blanks for line ends and tabs, which keeps the offsets."""
     return re.sub(r"[\n\r\t]", " ", text)
-
-
-def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Write JSON Lines."""
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    replace_file(path, "".join(lines).encode())
 
 
 def write_value(path: Path, value: object) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from ....cli.output import write_json_lines
 from ....errors import CorpusError
 from ....files import replace_file
 from ..bad_records import each
@@ -19,7 +20,7 @@ from ..encodings import REPLACEMENT, word_problem
 from ..table import DOCUMENT_MARK
 from ..tags import OUTSIDE, TagError, decode_tags
 from ..texts import AnnotatedText, Mention, checked_text
-from .base import FormatOptions, WordFormat, name_of, one_line, scores_of, write_rows
+from .base import FormatOptions, WordFormat, name_of, one_line, scores_of
 from .levels import Words, place_of, words_of
 from .source import Row, Source
 
@@ -110,7 +111,7 @@ class TokenLists(WordFormat):
         return [Document((one,), scheme) for i, one in enumerate(sentences) if i not in bad]
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
-        write_rows(path, map(_record, texts))
+        write_json_lines(path, map(_record, texts))
 
 
 class _TaggedWords(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ....cli.output import write_rows
+from ....cli.output import write_table
 from ....errors import CorpusError
 from ..spreadsheets import SUFFIXES
 from ..texts import AnnotatedText, Record
@@ -52,7 +52,7 @@ class SheetOfTexts(SpanRows):
             for text in texts
         ]  # fmt: skip
         has_scores = any("scores" in row for row in rows)
-        write_rows(path, rows, ["id", "text", "entities", *["scores"] * has_scores])
+        write_table(path, rows, ["id", "text", "entities", *["scores"] * has_scores])
 
 
 def _rows(source: Source, sheet: Sheet, options: FormatOptions) -> Iterator[Row]:

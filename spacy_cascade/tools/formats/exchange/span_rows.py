@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ....cli.output import write_json_lines
 from ..bad_records import OnBad, each, each_counted
 from ..texts import AnnotatedText, Mention, Record, checked_mention, checked_text
-from .base import FormatOptions, TextFormat, write_rows
+from .base import FormatOptions, TextFormat
 from .offsets import in_characters
 from .source import Row, Source
 
@@ -54,7 +55,7 @@ class WritableSpanRows(SpanRows):
         """The object of a text."""
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
-        write_rows(path, map(self.row_of, texts))
+        write_json_lines(path, map(self.row_of, texts))
 
 
 def text_of_row(row: Row, on_bad: OnBad) -> Iterator[AnnotatedText]:

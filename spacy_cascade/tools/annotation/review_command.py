@@ -88,9 +88,9 @@ def review_command(
     nearly all agree on most of them: it is high where entities are rare.
 
     --disagreements lists each span that annotators disagree on. A cell says with which label an
-    annotator has it, is empty where they have none, and has a ? where they have not annotated it. With
-    --model there is what the pipeline finds, how probable it finds the labels, and how much it is
-    against an annotator: the list begins with these.
+    annotator has it, is empty where they have none, and has a ? where they have not annotated it.
+    With --model there is what the pipeline finds, how probable it finds the labels, and how much it
+    is against an annotator: the list begins with these.
 
     --output is a .spacy file with what most annotators say. Without a majority the pipeline
     decides; without --model these words are not annotated, and training leaves them open. What

@@ -24,7 +24,7 @@ from .base import FormatOptions, WordFormat, name_of, one_line, scores_of
 from .levels import Words, place_of, words_of
 from .source import Row, Source
 
-_TAGS = ("ner_tags", "tags", "ner", "labels")
+_WORDS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "ner", "labels")
 _IGNORED, _MISSING = -100, "-"
 """The label that training with PyTorch leaves out of a loss."""
 
@@ -85,7 +85,7 @@ class TokenLists(WordFormat):
 
     def recognises(self, source: Source) -> bool:
         first = source.first
-        tokens = first.get("tokens")
+        tokens = next((first[key] for key in _WORDS if key in first), None)
         is_words = isinstance(tokens, list) and all(isinstance(word, str) for word in tokens)
         return is_words and any(isinstance(first.get(key), list) for key in _TAGS)
 
@@ -93,8 +93,9 @@ class TokenLists(WordFormat):
         on_bad, bad = options.on_bad, set[int]()
 
         def tagged_words(row: Row) -> Iterator[_TaggedWords]:
-            tags = _tags(row, options.tag_names)
-            yield _TaggedWords(row, *usable_words(row, row.list_of("tokens"), options), tags)
+            words = next((row.list_of(key) for key in _WORDS if key in row.value), [])
+            tags = _tags(row, words, options.tag_names)
+            yield _TaggedWords(row, *usable_words(row, words, options), tags)
 
         found = list(each(source.rows(on_bad), tagged_words, on_bad))
 
@@ -121,17 +122,16 @@ class _TaggedWords(NamedTuple):
     tags: list[str]
 
 
-def _tags(row: Row, names: Sequence[str]) -> list[str]:
+def _tags(row: Row, words: Sequence[Any], names: Sequence[str]) -> list[str]:
     """The tags of a row by their names. Raises `CorpusError` for numbers without names."""
-    if not row.list_of("tokens"):
+    if not words:
         row.fail("there are no tokens", "Give each text a list of words")
     key = next((key for key in _TAGS if key in row.value), None)
     if key is None:
         row.fail("there are no ner_tags", "Give a list of tags for each list of tokens")
     tags = row.list_of(key)
-    if len(tags) != len(row.list_of("tokens")):
-        n = len(row.list_of("tokens"))
-        row.fail(f"{n} tokens have {len(tags)} {key}", "Give each token one tag")
+    if len(tags) != len(words):
+        row.fail(f"{len(words)} tokens have {len(tags)} {key}", "Give each token one tag")
     return list(_named(row, tags, names))
 
 

@@ -154,6 +154,15 @@ def test_words_of_gliner(tmp_path: Path) -> None:
         reader.read(find_sources(written(path, lines(row)))[1][0], FormatOptions())
 
 
+@pytest.mark.parametrize(("words", "tags"), [("tokens", "ner_tags"), ("words", "labels")])
+def test_token_lists_under_other_names(words: str, tags: str, tmp_path: Path) -> None:
+    row = {words: ["Mira", "Tolland", "left"], tags: ["B-PER", "I-PER", "O"]}
+    path = written(tmp_path / "in.jsonl", lines(row))
+    assert find_sources(path)[0].name == "huggingface"
+    run("convert", path, tmp_path / "out.spacy")
+    assert entities_in(tmp_path / "out.spacy") == [("Mira Tolland", "PER")]
+
+
 def test_plain_texts_have_names_and_can_be_annotated(tmp_path: Path) -> None:
     rows = [{"id": 7, "text": "One."}, {"id": 8, "text": "Two.", "source": None}]
     path = written(tmp_path / "in.jsonl", lines(*rows))

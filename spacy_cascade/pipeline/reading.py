@@ -28,7 +28,8 @@ from .encoder import with_vectors
 from .sequences import ATTRIBUTE as SENTENCES
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray
-from .splitting import check_splitting
+from .splitting import ATTRIBUTE as SPLITTING
+from .splitting import Splitting, check_splitting
 
 
 class Scoring(Protocol):
@@ -64,7 +65,9 @@ def read(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
     meets is worth a warning.
     """
     tokens, of_sentences = read_as_marked(pipe, docs), pipe.model.attrs[SENTENCES]
-    check_splitting(pipe, docs)
+    splitting: Splitting | None = pipe.model.attrs.get(SPLITTING)
+    if splitting is not None and docs and not splitting.is_done(docs[0]):
+        check_splitting(pipe, splitting, docs)
     if pipe.model.has_ref("tok2vec"):
         tokens = with_vectors(pipe, tokens, docs)
     if of_sentences is False:

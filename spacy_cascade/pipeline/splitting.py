@@ -73,11 +73,11 @@ def splitting_of(nlp: Language | None, docs: Sequence[Doc], tokenize: Tokenize) 
     return Splitting.of(nlp, tokenize)
 
 
-def check_splitting(pipe: Any, docs: Sequence[Doc]) -> None:
-    """Warn once where another tokenizer than that of training has made the Docs of a batch."""
-    known: Splitting | None = pipe.model.attrs.get(ATTRIBUTE)
-    if known is None or not docs or known.is_done(docs[0]):
-        return
+def check_splitting(pipe: Any, known: Splitting, docs: Sequence[Doc]) -> None:
+    """Warn once where another tokenizer than that of training has made the Docs of a batch.
+
+    known: of the component, for which not all is said of these Docs.
+    """
     known.tries += 1
     doc, nlp = docs[0], _calling(pipe)
     if nlp is None or doc.vocab is not nlp.vocab:

@@ -149,8 +149,7 @@ def read_gold(
     if same_tokens(example):
         return _that_count(gold, labels)
     found = _that_count(_aligned(example, gold), labels)
-    n = sum(_counts(label, labels) for _, _, label in gold.spans)
-    return replace(found, n_cut=n - len(found.spans))
+    return replace(found, n_cut=len(_that_count(gold, labels).spans) - len(found.spans))
 
 
 def read_own_gold(
@@ -173,11 +172,8 @@ def _that_count(gold: GoldSpans, labels: Collection[str] | None) -> GoldSpans:
         for start, end, label in gold.spans:
             if is_negative(label):
                 gold.observed[start:end] &= is_said[start:end]
-    return replace(gold, spans=[span for span in said if _counts(span[2], labels)])
-
-
-def _counts(label: str, labels: Collection[str] | None) -> bool:
-    return not is_negative(label) and (labels is None or label in labels)
+    wanted = said if labels is None else [span for span in said if span[2] in labels]
+    return replace(gold, spans=wanted)
 
 
 def of_level(gold: GoldSpans, level: str | None, doc: Doc, spans_key: str | None) -> GoldSpans:

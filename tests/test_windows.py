@@ -97,6 +97,7 @@ def test_a_folder_is_replaced_where_pathlib_knows_no_mounts(
     """As on Windows before Python 3.12."""
 
     def unsupported(path: Path) -> bool:
+        # What pathlib itself raises there.
         raise NotImplementedError("Path.is_mount() is unsupported on this system")
 
     monkeypatch.setattr(Path, "is_mount", unsupported)

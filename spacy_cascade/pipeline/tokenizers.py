@@ -89,6 +89,12 @@ def _split_at_spaces(nlp: Language) -> Tokenizer:
     return Tokenizer(nlp.vocab)
 
 
+_ANY = "\u6f22"
+"""Stands for characters of scripts without spaces, of which it is one."""
+_CHARACTER = regex.compile(r"\X(?:(?=\p{M})\X)*")
+_RUN = regex.compile(rf"(?:(?={WITHOUT_SPACES.pattern}){_CHARACTER.pattern})+")
+
+
 class CharacterTokenizer(DummyTokenizer):
     """Makes a token of each character of scripts without spaces between words, such as Thai.
 
@@ -116,11 +122,6 @@ class CharacterTokenizer(DummyTokenizer):
 
     def _words(self, text: str) -> list[str]:
         return [token.text for token in self._by_rules(text)]
-
-
-_ANY = "\u6f22"
-_CHARACTER = regex.compile(r"\X(?:(?=\p{M})\X)*")
-_RUN = regex.compile(rf"(?:(?={WITHOUT_SPACES.pattern}){_CHARACTER.pattern})+")
 
 
 def make_character_tokenizer() -> Callable[[Language], CharacterTokenizer]:

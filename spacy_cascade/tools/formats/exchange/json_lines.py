@@ -24,7 +24,7 @@ from ..texts import (
 )  # fmt: skip
 from .base import FormatOptions, name_of, scored, scores_of
 from .source import Row, Source
-from .span_rows import SPANS, TEXTS, SpanRows, WritableSpanRows, is_span
+from .span_rows import SPANS, TEXTS, TranslatedRows, WritableSpanRows, is_span
 
 _BINARY_VIEW = "ner"
 """Of `ner.teach`: one span is accepted or rejected, and nothing is said about other words."""
@@ -85,7 +85,7 @@ class Prodigy(WritableSpanRows):
         return task | ({"meta": {"id": text.name}} if text.name else {})
 
 
-class PlainTexts(SpanRows):
+class PlainTexts(TranslatedRows):
     """Objects with a text and no lists, which nobody has annotated."""
 
     name: ClassVar[str] = "texts"
@@ -93,10 +93,8 @@ class PlainTexts(SpanRows):
     def recognises(self, source: Source) -> bool:
         return False
 
-    def rows(self, source: Source, options: FormatOptions) -> Iterator[Row]:
-        for row in source.rows(options.on_bad):
-            name = {"id": row.value["id"]} if "id" in row.value else {}
-            yield Row({**name, "text": row.value.get(options.field)}, row.line, row.path)
+    def translated(self, row: Row, options: FormatOptions) -> dict[str, Any]:
+        return {"text": row.value.get(options.field), "entities": None}
 
 
 def annotated_text(row: Row, on_bad: OnBad = raised) -> AnnotatedText:

@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 from ..bad_records import OnBad, each
 from ..columns import Document, Sentence
 from ..tags import LabelledSpan
-from ..texts import AnnotatedText, LeftOut, Record, checked_label
+from ..texts import LeftOut, Record, checked_label
 from .base import FormatOptions, WordFormat
 from .columns import usable_words
 from .source import Row, Source
-from .span_rows import SpanRows, text_of_row
+from .span_rows import SpanRows, TranslatedRows, text_of_row
 
-_CLASSIC, _FIELDS, _RESPONSES, _SUGGESTIONS = "annotation", "fields", "responses", "suggestions"
+_CLASSIC, _TEXTS, _RESPONSES, _SUGGESTIONS = "annotation", "fields", "responses", "suggestions"
 _OF_RESPONSES, _OF_SUGGESTIONS = (".responses",), (".suggestion", "-suggestion")
 """Ends of the names of columns in Argilla's datasets; before them stands the question."""
 
@@ -58,17 +58,15 @@ def _is_pair(value: Any) -> bool:
     return is_pair and isinstance(value[1], dict | list)
 
 
-class Dataturks(SpanRows):
+class Dataturks(TranslatedRows):
     """Objects with `content`, and `annotation` as points with a list of labels."""
 
     name: ClassVar[str] = "dataturks"
-    suffixes: ClassVar[tuple[str, ...]] = (".json", ".jsonl")
 
     def recognises(self, source: Source) -> bool:
         return {"content", "annotation"} <= source.first.keys()
 
-    def records(self, row: Row, on_bad: OnBad) -> Iterator[Record]:
-        is_known = isinstance(row.value.get("annotation"), list)
+    def translated(self, row: Row, options: FormatOptions) -> dict[str, Any]:
         spans = [
             {**point, "end": _inclusive(point.get("end")), "label": one.get("label")}
             for one in row.list_of("annotation")
@@ -76,7 +74,8 @@ class Dataturks(SpanRows):
             for point in one.get("points") or ()
             if isinstance(point, dict)
         ]
-        yield from _with_spans(row, row.value.get("content"), spans if is_known else None, on_bad)
+        is_known = row.value.get("annotation") is not None
+        return {"text": row.value.get("content"), "entities": spans if is_known else None}
 
 
 def _inclusive(end: Any) -> Any:
@@ -84,51 +83,39 @@ def _inclusive(end: Any) -> Any:
     return end + 1 if type(end) is int else end
 
 
-def _with_spans(row: Row, text: Any, spans: Any, on_bad: OnBad) -> Iterator[AnnotatedText]:
-    """The text of an object; spans: None if nobody has annotated it."""
-    known = {"id": row.value["id"]} if "id" in row.value else {}
-    plain = {**known, "text": text, "entities": spans}
-    return text_of_row(Row(plain, row.line, row.path), on_bad)
-
-
-class Ubiai(SpanRows):
+class Ubiai(TranslatedRows):
     """Objects with `document`, and an object in `tokens` for each entity."""
 
     name: ClassVar[str] = "ubiai"
-    suffixes: ClassVar[tuple[str, ...]] = (".json", ".jsonl")
 
     def recognises(self, source: Source) -> bool:
         first = source.first
         return isinstance(first.get("document"), str) and isinstance(first.get("tokens"), list)
 
-    def records(self, row: Row, on_bad: OnBad) -> Iterator[Record]:
-        return _with_spans(row, row.value.get("document"), row.value.get("tokens"), on_bad)
+    def translated(self, row: Row, options: FormatOptions) -> dict[str, Any]:
+        return {"text": row.value.get("document"), "entities": row.value.get("tokens")}
 
 
-class Argilla(SpanRows):
+class Argilla(TranslatedRows):
     """Records with the spans of responses, or with `--predictions` of suggestions.
 
     A record has the last response that was submitted. Those that were discarded are left out.
     """
 
     name: ClassVar[str] = "argilla"
-    suffixes: ClassVar[tuple[str, ...]] = (".json", ".jsonl")
 
     def recognises(self, source: Source) -> bool:
         first = source.first
         ends = (*_OF_RESPONSES, *_OF_SUGGESTIONS)
         is_classic = {"text", _CLASSIC, "status"} <= first.keys()
-        return is_classic or _FIELDS in first or any(name.endswith(ends) for name in first)
+        return is_classic or _TEXTS in first or any(name.endswith(ends) for name in first)
 
-    def rows(self, source: Source, options: FormatOptions) -> Iterator[Row]:
-        for row in source.rows(options.on_bad):
-            value = {"id": row.value["id"]} if row.value.get("id") else {}
-            spans = _annotated(row.value)
-            if spans is None and options.predictions:
-                spans = _suggested(row.value)
-            status = {"status": str(row.value.get("status")).lower()}
-            value |= {"text": _text(row.value, options.field), "entities": spans, **status}
-            yield Row(value, row.line, row.path)
+    def translated(self, row: Row, options: FormatOptions) -> dict[str, Any]:
+        spans = _annotated(row.value)
+        if spans is None and options.predictions:
+            spans = _suggested(row.value)
+        status = str(row.value.get("status")).lower()
+        return {"text": _text(row.value, options.field), "entities": spans, "status": status}
 
     def records(self, row: Row, on_bad: OnBad) -> Iterator[Record]:
         if row.value["status"] == "discarded":
@@ -139,7 +126,7 @@ class Argilla(SpanRows):
 
 def _text(value: dict[str, Any], field: str) -> Any:
     """The field with this name, or else the first one with a text."""
-    fields = value[_FIELDS] if isinstance(value.get(_FIELDS), dict) else value
+    fields = value[_TEXTS] if isinstance(value.get(_TEXTS), dict) else value
     texts = {name: text for name, text in fields.items() if isinstance(text, str)}
     for name in ("id", "status", "_server_id"):
         texts.pop(name, None)

@@ -15,7 +15,7 @@ from ..bad_records import OnBad
 from ..columns import Document, ReadOptions, read_table
 from ..spreadsheets import SUFFIXES, Line
 from ..table import DOCUMENT_MARK, Table, tag_columns
-from ..table import Row as Words
+from ..table import Row as TableRow
 from ..tags import MISSING, OUTSIDE, split_tag
 from .base import FormatOptions, WordFormat
 from .sheets import (
@@ -112,7 +112,7 @@ def _unfolded(sheet: Sheet, source: Source, on_bad: OnBad) -> Iterator[Line]:
 
 def _words(
     sheet: Sheet, lines: Sequence[Line], options: ReadOptions, source: Source
-) -> Iterator[Words]:
+) -> Iterator[TableRow]:
     """The rows of a table, with blank rows between sentences and marks between documents."""
     width = len(sheet.header) or max((len(line.cells) for line in lines), default=0)
     tag = options.tag_column if type(options.tag_column) is int else None
@@ -121,15 +121,15 @@ def _words(
     is_new_sentence = _changes(sheet.column(SENTENCES, but=sheet.main), lines)
     for line in lines:
         if is_new_document(line):
-            yield Words(line.number, DOCUMENT_MARK, [DOCUMENT_MARK])
+            yield TableRow(line.number, DOCUMENT_MARK, [DOCUMENT_MARK])
         if is_new_sentence(line) or line.is_blank:
-            yield Words(line.number, "", [])
+            yield TableRow(line.number, "", [])
         if not line.is_blank:
             cells = [*line.cells, *[""] * (width - len(line.cells))]
             if tag is not None and not cells[tag].strip():
                 cells[tag] = filled
             _refuse_line_breaks(cells, line, source)
-            yield Words(line.number, " " + ",".join(cells), cells)
+            yield TableRow(line.number, " " + ",".join(cells), cells)
 
 
 def _filled(lines: Sequence[Line], tag: int | None, source: Source) -> str:

@@ -47,6 +47,23 @@ class SpanRows(TextFormat):
             yield replace(one, reading=reading) if isinstance(one, AnnotatedText) else one
 
 
+class TranslatedRows(SpanRows):
+    """JSON of other tools, each object of which becomes one with a text and its spans."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".json", ".jsonl")
+
+    @abstractmethod
+    def translated(self, row: Row, options: FormatOptions) -> dict[str, Any]:
+        """The object with `text` and `entities`, which are None if nobody has annotated it."""
+
+    def rows(self, source: Source, options: FormatOptions) -> Iterator[Row]:
+        def translated(row: Row) -> Iterator[Row]:
+            name = {"id": row.value["id"]} if row.value.get("id") is not None else {}
+            yield Row({**name, **self.translated(row, options)}, row.line, row.path)
+
+        return each(source.rows(options.on_bad), translated, options.on_bad)
+
+
 class WritableSpanRows(SpanRows):
     """Those that can be written, as JSON Lines."""
 

@@ -117,6 +117,18 @@ def test_what_nobody_annotated_in_dataturks(tmp_path: Path) -> None:
     assert [one.is_annotated for one in texts_in(path)] == [False, True]
 
 
+def test_offsets_that_count_utf16(tmp_path: Path) -> None:
+    """As of tools in a browser: found for these formats as for others."""
+    entities = [
+        {"text": word, "start": start, "end": start + len(word), "entityLabel": "PER"}
+        for word, start in (("Mira", 3), ("Ada", 8))
+    ]
+    row = {"document": "😀 Mira Ada", "tokens": entities}
+    (text,) = texts_in(written(tmp_path / "in.json", json.dumps([row])))
+    assert entities_of(text) == [("Mira", "PER"), ("Ada", "PER")]
+    assert "UTF-16" in text.reading
+
+
 def test_suggestions_and_discarded_records_of_argilla(tmp_path: Path) -> None:
     discarded = {"value": [], "status": "discarded"}
     rows: list[dict[str, Any]] = [

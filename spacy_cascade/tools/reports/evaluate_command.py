@@ -85,16 +85,20 @@ def evaluate_command(
     if json is not None:
         write_json(json, scores, "Scores")
     paths = {"model": str(model), "data": str(data)}
+    if html is not None or mistakes_list is not None:
+        from .reading import judge_annotated
+
+        judged = judge_annotated(nlp, scorer.examples)
     if html is not None:
         from .page import make_page
 
         levels = next((v for name, v in scores.items() if name.endswith("_per_level")), None)
-        page = make_page(nlp, scorer.examples, **paths, n_mistakes=mistakes, levels=levels)
+        page = make_page(nlp, scorer.examples, judged, **paths, n_mistakes=mistakes, levels=levels)
         write_file(html, page, "Report")
     if mistakes_list is not None:
         from .listing import COLUMNS, list_mistakes
 
-        rows = list_mistakes(nlp, scorer.examples)
+        rows = list_mistakes(scorer.examples, judged)
         write_rows(mistakes_list, rows, COLUMNS)
         print_good(f"{counted(len(rows), 'mistake')} -> {mistakes_list}")
     if displacy_path is not None:

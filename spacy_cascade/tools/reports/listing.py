@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from .costs import Judged
 from .mistakes import Kind
-from .reading import is_annotated, judge
 
 COLUMNS = (
     "document", "start", "end", "text", "kind", "gold", "found", "confidence", "gold_probability",
@@ -19,19 +17,17 @@ COLUMNS = (
 Row = dict[str, object]
 
 
-def list_mistakes(nlp: Language, examples: Sequence[Example]) -> list[Row]:
+def list_mistakes(examples: Sequence[Example], judged: Mapping[int, Judged]) -> list[Row]:
     """Each gold span that was not found, and each span found that is wrong.
 
-    examples: their predicted Docs as the pipeline left them. Both are one row where only the type
+    judged: what `judge_annotated` gives of the examples. Both are one row where only the type
     is wrong. document: number of the Doc, from 1. start, end: characters. gold, found: the labels.
     confidence: of what was found; gold_probability: what the pipeline gives the gold span; None
     where they are unknown. context: the sentence, or some words around where there are none.
     """
-    numbers = [number for number, example in enumerate(examples) if is_annotated(example)]
-    judged = judge(nlp, [examples[number] for number in numbers])
     return [
         {"document": number + 1, **row}
-        for number, of_doc in zip(numbers, judged, strict=True)
+        for number, of_doc in judged.items()
         for row in sorted(_rows(of_doc, examples[number].reference), key=_place)
     ]
 

@@ -31,7 +31,6 @@ from .diagrams import (
 )
 from .drawing import about, draw, label_colours, language_tag, mark_mistakes, template
 from .mistakes import Kind, count_confusion, count_kinds, count_scores
-from .reading import is_annotated, judge
 
 N_MISTAKES = 20
 
@@ -48,6 +47,7 @@ _MEANINGS = {
 def make_page(
     nlp: Language,
     examples: Sequence[Example],
+    judged_by_number: Mapping[int, Judged],
     *,
     model: str,
     data: str,
@@ -57,13 +57,13 @@ def make_page(
     """The HTML of the report.
 
     examples: their predicted Docs as the pipeline left them, their references with gold
-    entities. model, data: paths of the pipeline and the data. n_mistakes: how many sentences, or
-    pieces of Docs without sentences, and how many texts with mistakes the report shows at once.
+    entities. judged_by_number: what `judge_annotated` gives of them. model, data: paths of the
+    pipeline and the data. n_mistakes: how many sentences, or pieces of Docs without sentences, and
+    how many texts with mistakes the report shows at once.
     levels: scores of nested spans by their level (`pipeline.scorers.score_types`).
     """
-    numbers = [number for number, example in enumerate(examples) if is_annotated(example)]
+    numbers, judged = list(judged_by_number), list(judged_by_number.values())
     docs = [examples[number].reference for number in numbers]
-    judged = judge(nlp, [examples[number] for number in numbers])
     comparisons = [of_doc.comparison for of_doc in judged]
     scores = count_scores(comparisons)
     bad = bad_pieces(judged)

@@ -66,6 +66,13 @@ _AT_ONCE = 256
 """Number of Docs whose scores are in memory at the same time."""
 
 
+def judge_annotated(nlp: Language, examples: Sequence[Example]) -> dict[int, Judged]:
+    """Those of the examples that are annotated, as `judge` compares them, by their numbers."""
+    numbers = [number for number, example in enumerate(examples) if is_annotated(example)]
+    judged = judge(nlp, [examples[number] for number in numbers])
+    return dict(zip(numbers, judged, strict=True))
+
+
 def judge(nlp: Language, examples: Sequence[Example]) -> list[Judged]:
     """Compare the entities of each example, counted in tokens of the reference.
 

@@ -31,7 +31,7 @@ from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.decoding import LEAST
 from spacy_cascade.tools.reports.diagrams import sweep, sweep_listed
 from spacy_cascade.tools.reports.page import make_page
-from spacy_cascade.tools.reports.reading import judge
+from spacy_cascade.tools.reports.reading import judge, judge_annotated
 
 UNSURE = {"temperature": 3.0}
 """What makes components unsure that know their texts by heart."""
@@ -189,7 +189,9 @@ def test_a_report_sweeps_over_what_is_listed(model: Path) -> None:
     for threshold, score in listed.every(50):
         assert score.n_predicted == sum(c >= threshold for c in sure)
     assert listed.scores[0].recall == 1.0
-    assert "The dashed line" in make_page(nlp, annotated(nlp), model="m", data="d")
+    examples = annotated(nlp)
+    page = make_page(nlp, examples, judge_annotated(nlp, examples), model="m", data="d")
+    assert "The dashed line" in page
     assert sweep_listed(judge(spacy.load(model), annotated(spacy.load(model)))) is None
 
 

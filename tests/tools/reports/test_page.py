@@ -24,6 +24,7 @@ from helpers import (
 from page_reader import NASTY, Reader
 from spacy_cascade.tools.reports.drawing import Mark, colours_of, draw
 from spacy_cascade.tools.reports.page import make_page
+from spacy_cascade.tools.reports.reading import judge_annotated
 
 HEADINGS = [
     "Scores",
@@ -36,7 +37,8 @@ HEADINGS = [
 
 
 def page_of(nlp: Language, examples: list[Example], **settings: int) -> str:
-    return make_page(nlp, examples, model="model", data="data.spacy", **settings)
+    judged = judge_annotated(nlp, examples)
+    return make_page(nlp, examples, judged, model="model", data="data.spacy", **settings)
 
 
 def compared(sides: list[tuple[str, list, list]]) -> list[Example]:
@@ -148,9 +150,9 @@ def test_texts_and_names_are_escaped() -> None:
     predicted = reference.copy()
     reference.set_ents([Span(reference, 0, 1, label)], default="outside")
     predicted.set_ents([Span(predicted, 1, 4, label)], default="outside")
-    page = make_page(
-        blank(), [Example(predicted, reference)], model="<model>", data=f"{NASTY}.spacy"
-    )
+    examples = [Example(predicted, reference)]
+    judged = judge_annotated(blank(), examples)
+    page = make_page(blank(), examples, judged, model="<model>", data=f"{NASTY}.spacy")
     reader = Reader(page)
     assert not [tag for tag, _ in reader.tags if tag in ("b", "model")]
     assert [tag for tag, _ in reader.tags].count("script") == 1

@@ -20,6 +20,7 @@ from spacy_cascade.tools.explaining.page import make_explanation_page, make_hypo
 from spacy_cascade.tools.reports.drawing import colours_of, label_colours, language_tag
 from spacy_cascade.tools.reports.entities import make_entities_page
 from spacy_cascade.tools.reports.page import make_page
+from spacy_cascade.tools.reports.reading import judge_annotated
 
 
 @pytest.mark.parametrize(("language", "tag"), [("en", "en"), ("xx", "und")])
@@ -125,7 +126,7 @@ def pages() -> dict[str, str]:
     example = Example(doc, gold_doc(nlp.vocab, doc.text.strip(), [(0, 1, "DNA"), (2, 3, "DNA")]))
     names = {"model": NASTY, "data": NASTY}
     return {
-        "evaluation": make_page(nlp, [example], **names),
+        "evaluation": make_page(nlp, [example], judge_annotated(nlp, [example]), **names),
         "entities": make_entities_page(nlp, [example], **names),
         "explanation": make_explanation_page(nlp, doc, explain_entities(nlp, doc), **names),
         "hypotheses": make_hypotheses_page(nlp, doc, joint_hypotheses(nlp, doc, 2), model=NASTY),

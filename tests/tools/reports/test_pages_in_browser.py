@@ -16,6 +16,7 @@ from spacy_cascade.tools.explaining.page import make_explanation_page, make_hypo
 from spacy_cascade.tools.explaining.top_features import top_features
 from spacy_cascade.tools.reports.entities import make_entities_page
 from spacy_cascade.tools.reports.page import make_page
+from spacy_cascade.tools.reports.reading import judge_annotated
 
 pytestmark = [pytest.mark.slow, needs_browser]
 TEXT = "Both p53 and STAT5 activate the IL-2 gene of T cells ."
@@ -52,7 +53,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     names = {"model": "OUT/model-best", "data": "dev.spacy"}
     tops = [top_features(nlp.get_pipe(n), make_examples(nlp, sentences), 5) for n in nlp.pipe_names]
     written = {
-        "evaluation": make_page(nlp, examples, **names),
+        "evaluation": make_page(nlp, examples, judge_annotated(nlp, examples), **names),
         "explanation": make_explanation_page(nlp, doc, explain_entities(nlp, doc), tops, **names),
         "hypotheses": make_hypotheses_page(nlp, doc, joint_hypotheses(nlp, doc, 4), model="m"),
         "entities": make_entities_page(nlp, examples, **names),

@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import CodeType
@@ -34,11 +35,13 @@ import numba
 import numpy as np
 from numba import config, types
 from numba.core.compiler import CompileResult
+from numba.core.environment import Environment, _rebuild_env
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 from .caching import cached_property
+from .compiling_ahead import compiled_elsewhere
 from .errors import SavingError
 from .files import fill_file
 
@@ -52,6 +55,30 @@ _AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """Opens no link in place of a file, and does not wait for the other end of a pipe."""
 
 
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """What a kernel reads of the interpreter, its constants, as numba makes it again.
+
+    Numba imports the module that the code comes from, too. Kernels have code of a dozen of numba's
+    modules, whose import takes as long as all the rest; only code of another kind reads names of
+    them.
+    """
+    known = Environment._memo.get(name)
+    if known is not None:
+        return known
+    found = sys.modules.get(module)
+    made: Any = Environment({"__name__": module} if found is None else vars(found))
+    made.consts[:] = constants
+    made.env_name = name
+    Environment._memo[name] = made
+    return made
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        is_environment = (module, name) == (_rebuild_env.__module__, _rebuild_env.__name__)
+        return _environment if is_environment else super().find_class(module, name)
+
+
 class KernelCache:
     """The cache of a numba dispatcher, which asks it before it compiles a signature.
 
@@ -63,7 +90,8 @@ class KernelCache:
         self._compiled = compiled
         name = function.__qualname__.replace("<", "").replace(">", "")
         module = function.__module__.rpartition(".")[2]
-        self._stem = f"{module}.{name}.{sys.implementation.cache_tag}"
+        within = ".within" if compiled.targetoptions.get("no_cpython_wrapper") else ""
+        self._stem = f"{module}.{name}{within}.{sys.implementation.cache_tag}"
 
     @cached_property
     def _folders(self) -> tuple[Path, ...]:
@@ -87,13 +115,19 @@ class KernelCache:
         """
         rtsys.initialize(target)
         name, key = self._name(signature, target.codegen())
+        found = self._read(name, key, target)
+        if found is None and self._folders and compiled_elsewhere(self._folders[-1] / name):
+            found = self._read(name, key, target)
+        return found
+
+    def _read(self, name: str, key: bytes, target: Any) -> Any | None:
         for folder in self._folders:
             # An undamaged file may still be unreadable for this process: compile again.
             with suppress(Exception):
                 content = read_own(folder / name)
                 checksum, data = content[:_DIGEST], content[_DIGEST:]
                 if checksum == _digest(key + data):
-                    return _REBUILD(target, *pickle.loads(data))
+                    return _REBUILD(target, *_Unpickler(BytesIO(data)).load())
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -112,6 +146,10 @@ class KernelCache:
             for path in self._folders[-1].glob(f"{self._stem}.*.kernel"):
                 if not path.name.startswith(but):
                     path.unlink()
+
+    def file_name(self, signature: Any) -> str:
+        """Name of the file of a signature on this machine."""
+        return self._name(signature, self._compiled.targetctx.codegen())[0]
 
     def _name(self, signature: Any, codegen: Any) -> tuple[str, bytes]:
         """Name of the file, and the whole digest; the name has a part of it."""

@@ -104,7 +104,7 @@ def add_pair_scores(
     values: PositionValues,
     first: Ints1d,
     last: Ints1d,
-    weights: RealsXd,
+    weights: Reals2d,
     out: Floats2d,
 ) -> None:
     """`out[u] += Σ_k weights[k]` over the known features `k` of the templates of pairs.

@@ -25,6 +25,7 @@ from .corpus import (
 )
 from .encoder import initialize_encoder
 from .examples import Awaited, CorpusReader, Parts, words_of
+from .first_compilation import expect_training
 from .progress import progress
 from .reading import earlier_space, read_as_marked, stand_ins, tokenizing
 from .sequences import ATTRIBUTE, Shown, cut
@@ -130,6 +131,7 @@ def initialize(
     given = pipe._told_apart(_listed(labels, pipe.name))
     pipe.n_examples = 0
     begin_anew(pipe)
+    expect_training(pipe)
     pipe.space.earlier = earlier_space(pipe.pipeline, pipe)
     get_examples, examples = examples_from(get_examples, corpus, nlp, pipe)
     pipe._reader = CorpusReader(None if corpus is None else get_examples)

@@ -6,8 +6,6 @@ import sys
 from threading import Timer
 from typing import Any
 
-from tqdm.auto import tqdm
-
 _BAR_AFTER = 1.0
 """Seconds of work after which a progress bar appears, whether any part of it is done or not."""
 
@@ -17,6 +15,8 @@ def progress(description: str, **settings: Any) -> Any:
 
     In a terminal and in a notebook; elsewhere none is shown.
     """
+    from tqdm.auto import tqdm  # imports asyncio, which a pipeline that only annotates can spare
+
     disable = False if _is_notebook() else None
     bar = tqdm(desc=description, delay=_BAR_AFTER, leave=False, disable=disable, **settings)
     if not bar.disable:

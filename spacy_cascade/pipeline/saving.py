@@ -15,6 +15,7 @@ from ..storage.encoder_state import ENCODER, checked_encoder, encoder_arrays
 from ..storage.header import Header, check_identity, make_header
 from .component import Component
 from .examples import CorpusReader
+from .first_compilation import expect_annotation
 from .sequences import ATTRIBUTE
 from .settings import check_saved, take_saved, to_save
 from .sizes import dense_rows
@@ -66,6 +67,7 @@ def load(pipe: Component, header: Header, arrays: Arrays, exclude: Container[str
         _check_arrays(pipe, len(labels), arrays, n_dense)
     take_saved(pipe, settings, exclude)
     pipe._set_labels(labels)
+    expect_annotation(pipe)
     pipe.model.attrs[ATTRIBUTE] = header.get("sentences")
     pipe.model.attrs[SPLITTING] = Splitting.saved(header.get("tokenizer"))
     if encoder is not None:

@@ -1,0 +1,130 @@
+"""A second process compiles kernels of the first training and annotation."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import TEXTS, trained_cascade
+from spacy_cascade import compiling_ahead
+from spacy_cascade.compiling_ahead import ANNOTATION, TRAINING, compile_kernels, signature_of
+
+pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+
+SUPPORT = Path(__file__).parent / "support"
+WORK = """
+import sys
+import spacy_cascade.kernel_cache as kernel_cache
+
+sys.path.insert(0, sys.argv[1])
+from helpers import TEXTS, trained_cascade
+
+compiled = []
+save = kernel_cache.KernelCache.save_overload
+
+def note(cache, signature, result):
+    compiled.append(cache.file_name(signature))
+    save(cache, signature, result)
+
+kernel_cache.KernelCache.save_overload = note
+nlp = trained_cascade()
+print([[(ent.text, ent.label_, ent._.confidence) for ent in doc.ents] for doc in nlp.pipe(TEXTS)])
+print(*compiled)
+"""
+
+
+def kernel_of(name: str) -> Any:
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(f"spacy_cascade.{module}"), function)
+
+
+@pytest.mark.parametrize("name", sorted({*ANNOTATION, *TRAINING}))
+def test_kernels_are_compiled_for_the_types_that_they_are_called_with(name: str) -> None:
+    list(trained_cascade().pipe(TEXTS))
+    kernel = kernel_of(name)
+    assert signature_of(kernel.py_func) in kernel.signatures
+
+
+def test_names_of_files_are_told_before_they_are_made(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name = "features.keys:lexeme_level_keys"
+    compile_kernels([name])
+    cache = kernel_of(name)._cache
+    assert capsys.readouterr().out.split() == [
+        cache.file_name(signature_of(kernel_of(name).py_func))
+    ]
+    assert Path(cache.cache_path, cache.file_name(signature_of(kernel_of(name).py_func))).exists()
+
+
+class Begun:
+    """In place of a process that makes a file when it is asked for the third time."""
+
+    def __init__(self, path: Path, makes: bool) -> None:
+        self.path, self.makes, self.asked = path, makes, 0
+
+    def poll(self) -> int | None:
+        self.asked += 1
+        if self.asked == 3 and self.makes:
+            self.path.touch()
+        return 0 if self.asked > 4 else None
+
+
+@pytest.mark.parametrize(("is_begun", "makes"), [(True, True), (True, False), (False, True)])
+def test_only_what_was_begun_is_waited_for(tmp_path: Path, is_begun: bool, makes: bool) -> None:
+    """Where the process ends without it, nothing waits any longer."""
+    path = tmp_path / "viterbi.kernel"
+    process = Begun(path, makes)
+    other: Any = object.__new__(compiling_ahead._Other)
+    other._process, other._begun = process, {path.name} if is_begun else set()
+    assert other.wait(path) == (is_begun and makes)
+    assert process.asked == (0 if not is_begun else 3 if makes else 5)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "value"),
+    [
+        (compiling_ahead, "available_cores", lambda: 1),
+        (compiling_ahead, "parent_process", object),
+        (sys, "executable", "/usr/bin/uwsgi"),
+        (sys, "executable", ""),
+    ],
+)
+def test_no_process_starts_where_it_is_of_no_use(
+    monkeypatch: pytest.MonkeyPatch, place: Any, name: str, value: Any
+) -> None:
+    monkeypatch.setattr(compiling_ahead, "available_cores", lambda: 2)
+    monkeypatch.setattr(compiling_ahead, "parent_process", lambda: None)
+    assert compiling_ahead._may_start()
+    monkeypatch.setattr(place, name, value)
+    assert not compiling_ahead._may_start()
+
+
+def work(folder: Path, cores: int) -> list[str]:
+    one_core = "import os\nos.cpu_count = lambda: 1\nos.sched_getaffinity = lambda process: {0}\n"
+    script = WORK if cores > 1 else one_core + WORK
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(SUPPORT)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
+        cwd=SUPPORT.parents[1], capture_output=True, text=True, timeout=600, check=True,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(compiling_ahead.available_cores() < 2, reason="takes two cores")
+def test_two_processes_share_the_work(tmp_path: Path) -> None:
+    """The results are those of one, and what one compiled the other takes."""
+    alone, together = work(tmp_path / "1", 1), work(tmp_path / "2", 2)
+    assert alone[0] == together[0]
+    of_one, of_first = (set(lines[1].split()) for lines in (alone, together))
+    assert of_first < of_one
+    kept = {path.name for path in (tmp_path / "2").rglob("*.kernel")}
+    assert of_one <= kept
+    assert work(tmp_path / "2", 2)[1] == ""

@@ -41,8 +41,8 @@ import sys, types
 package = types.ModuleType("spacy_cascade")
 package.__path__ = [sys.argv[1]]
 sys.modules["spacy_cascade"] = package
-from spacy_cascade.compiling_ahead import compile_kernels
-compile_kernels(sys.argv[2:])
+from spacy_cascade.compiling_ahead import serve
+serve()
 """
 """The package without its first module, which imports spaCy: kernels do without."""
 _PAUSE_SECONDS = 0.005
@@ -52,19 +52,18 @@ _ARRAYS = {
 }  # fmt: skip
 """Names of `types` and what they hold; weights that annotate are single."""
 
-_wanted: tuple[str, ...] = ()
+_wanted: tuple[str, ...] | None = None
 _other: _Other | None = None
 
 
 class _Other:
     """The process, and the names of files that it has begun to make."""
 
-    def __init__(self, kernels: Sequence[str]) -> None:
-        package = str(Path(__file__).parent)
-        command = [sys.executable, "-c", _START, package, *dict.fromkeys(kernels)]
-        nothing = subprocess.DEVNULL
+    def __init__(self) -> None:
+        command = [sys.executable, "-c", _START, str(Path(__file__).parent)]
+        pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, text=True,
+            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
         self._begun: set[str] = set()
@@ -72,14 +71,17 @@ class _Other:
         atexit.register(self.end)
 
     def _listen(self) -> None:
-        with self._process:
-            for line in self._process.stdout or ():
-                self._begun.add(line.strip())
-
-    def end(self) -> None:
-        """End the process, which nothing waits for any more."""
-        self._process.terminate()
+        for line in self._process.stdout or ():
+            self._begun.add(line.strip())
         self._process.wait()
+
+    def ask(self, kernels: Sequence[str]) -> None:
+        """Have it compile these kernels and end; only what is asked first counts."""
+        pipe = self._process.stdin
+        if pipe is not None and not pipe.closed:
+            with suppress(OSError):  # It may have ended.
+                pipe.write(" ".join(dict.fromkeys(kernels)))
+                pipe.close()
 
     def wait(self, path: Path) -> bool:
         """Whether the file is there, if need be after a while in which the process makes it."""
@@ -87,25 +89,34 @@ class _Other:
             time.sleep(_PAUSE_SECONDS)
         return path.exists()
 
+    def end(self) -> None:
+        """End the process, which nothing waits for any more."""
+        self._process.terminate()
+        self._process.wait()
+
 
 def compile_ahead(kernels: tuple[str, ...]) -> None:
-    """Have another process compile these kernels, as soon as any kernel is missing.
+    """Have the other process compile these kernels, if any kernel is missing.
 
     kernels: `MODULE:FUNCTION` within the package.
     """
     global _wanted
     _wanted = kernels
+    if _other is not None:
+        _other.ask(kernels)
 
 
 def compiled_elsewhere(path: Path) -> bool:
     """Whether the other process has made the file of a kernel that is missing, or makes it now.
 
-    It starts with the first one that is missing.
+    It starts with the first one that is missing, and gets ready until it knows what is wanted.
     """
     global _other
-    if _other is None and _wanted and _may_start():
+    if _other is None and _wanted != () and _may_start():
         with suppress(OSError):
-            _other = _Other(_wanted)
+            _other = _Other()
+            if _wanted is not None:
+                _other.ask(_wanted)
     return _other is not None and _other.wait(path)
 
 
@@ -116,6 +127,17 @@ def _may_start() -> bool:
     """
     is_python = re.match(r"python|pypy", Path(sys.executable or "").name.lower())
     return bool(is_python) and available_cores() > 1 and parent_process() is None
+
+
+def serve() -> None:
+    """Compile the kernels that standard input names; meanwhile import what compilers need."""
+    from numba.core.registry import cpu_target
+
+    importlib.import_module(f"{__package__}.inference.spans")
+    contexts: list[Any] = [cpu_target.typing_context, cpu_target.target_context]
+    for context in contexts:
+        context.refresh()
+    compile_kernels(sys.stdin.read().split())
 
 
 def compile_kernels(kernels: Sequence[str]) -> None:

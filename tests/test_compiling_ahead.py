@@ -54,7 +54,7 @@ def test_kernels_are_compiled_for_the_types_that_they_are_called_with(name: str)
 def test_names_of_files_are_told_before_they_are_made(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    name = "features.keys:lexeme_level_keys"
+    name = "numeric.csr:add_to_columns"
     compile_kernels([name])
     cache = kernel_of(name)._cache
     assert capsys.readouterr().out.split() == [
@@ -85,6 +85,14 @@ def test_only_what_was_begun_is_waited_for(tmp_path: Path, is_begun: bool, makes
     other._process, other._begun = process, {path.name} if is_begun else set()
     assert other.wait(path) == (is_begun and makes)
     assert process.asked == (0 if not is_begun else 3 if makes else 5)
+
+
+def test_a_process_that_is_not_needed_ends() -> None:
+    other = compiling_ahead._Other()
+    other.ask(())
+    other.ask(ANNOTATION)  # too late
+    assert other._process.wait(60) == 0
+    assert not other._begun
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,12 @@ from .component import Component
 
 def expect_annotation(pipe: Component) -> None:
     """A component was loaded."""
-    if _is_usual(pipe):
-        compile_ahead(ANNOTATION)
+    compile_ahead(ANNOTATION if _is_usual(pipe) else ())
 
 
 def expect_training(pipe: Component) -> None:
     """A component learns, and is then scored."""
-    if _is_usual(pipe):
-        compile_ahead(TRAINING + ANNOTATION)
+    compile_ahead(TRAINING + ANNOTATION if _is_usual(pipe) else ())
 
 
 def _is_usual(pipe: Component) -> bool:

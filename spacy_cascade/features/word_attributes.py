@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -32,25 +32,9 @@ LONGEST = 1000
 """Patterns look at no more of a word: many take quadratic time, and no word of a text is longer."""
 SEARCH_SECONDS = 1.0
 """For one pattern in one word, which usually takes microseconds."""
-_COMMON = 32
-"""Characters of classes that many words have."""
-MANY = 192
-"""From so many words on, arrays of their affixes take less time than strings."""
 _SHORT = 64
 """In words of so many characters, quick patterns are searched without a limit of time, which takes
 a third of the time that a search with one takes."""
-
-
-class Bias(WordAttribute):
-    """The same for every unit; it adds nothing to a conjunction."""
-
-    has_place = False
-
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        return np.full(len(words.texts), hash_string("1"), dtype=np.uint64)
-
-    def describe(self, text: str, code: int, resource: Any) -> None:
-        return None
 
 
 class _BuiltIn(TextAttribute):
@@ -62,21 +46,47 @@ class _BuiltIn(TextAttribute):
         return (type(self), self.name) if type(self).__module__ == __name__ else None
 
 
+class Bias(_BuiltIn):
+    """The same for every unit; it adds nothing to a conjunction."""
+
+    has_place = False
+
+    def value(self, text: str) -> str:
+        return "1"
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        return np.full(len(words.texts), hash_string("1"), dtype=np.uint64)
+
+    def describe(self, text: str, code: int, resource: Any) -> None:
+        return None
+
+
 class Word(_BuiltIn):
     is_set_at_boundary = True
 
     def value(self, text: str) -> str:
         return text
 
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        texts = WordTexts.many(words.texts)
+        return super().values(words, resource) if texts is None else texts.utf8.of_texts()
+
 
 class Lower(Word):
     def value(self, text: str) -> str:
         return text.lower()
 
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        return WordTexts.of(words.texts).lower
+
 
 class Length(_BuiltIn):
     def value(self, text: str) -> str:
         return str(len(text))
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        lengths, numbers = np.unique(list(map(len, words.texts)), return_inverse=True)
+        return hash_strings(map(str, lengths.tolist()))[numbers]
 
 
 def _character_class(character: str) -> str:
@@ -87,31 +97,40 @@ def _character_class(character: str) -> str:
     return "a" if character.isalpha() else "_"
 
 
-_ASCII_CLASS = {code: _character_class(chr(code)) for code in range(128)}
+class _Classes(dict[int, str]):
+    """Classes by code point, for `str.translate`."""
+
+    def __missing__(self, code: int) -> str:
+        return _character_class(chr(code))
+
+
+_CLASSES = _Classes({code: _character_class(chr(code)) for code in range(128)})
 
 
 class Class(_BuiltIn):
     """Capital -> A, other letter -> a, digit -> 0, all else -> _ (docs/method.md, section 7.4)."""
 
     def value(self, text: str) -> str:
-        if text.isascii():
-            return text.translate(_ASCII_CLASS)
-        return "".join(map(_character_class, text))
+        return text.translate(_CLASSES)
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        texts = WordTexts.many(words.texts)
+        if texts is None:
+            return super().values(words, resource)
+        return self._of_classes(texts.translated(_CLASSES))
+
+    def _of_classes(self, classes: Utf8) -> Keys1d:
+        return classes.of_texts()
 
 
 class BriefClass(Class):
     """The word class with runs collapsed: `NF-kappa` -> `A_a`."""
 
     def value(self, text: str) -> str:
-        word_class = super().value(text)
-        return _known_brief(word_class) if len(word_class) <= _COMMON else _brief(word_class)
+        return "".join(character for character, _ in groupby(super().value(text)))
 
-
-def _brief(word_class: str) -> str:
-    return "".join(character for character, _ in groupby(word_class))
-
-
-_known_brief = lru_cache(maxsize=1 << 12)(_brief)
+    def _of_classes(self, classes: Utf8) -> Keys1d:
+        return classes.collapsed().of_texts()
 
 
 class Affix(_BuiltIn):
@@ -135,10 +154,10 @@ class Affix(_BuiltIn):
 
     def values(self, words: Words, resource: Any) -> Keys1d:
         """Those of `value`; of many words, they are hashed where they stand."""
-        texts = words.texts
-        if len(texts) < MANY:
+        texts = WordTexts.many(words.texts)
+        if texts is None:
             return super().values(words, resource)
-        utf8 = texts.utf8 if isinstance(texts, WordTexts) else Utf8.of(texts)
+        utf8 = texts.utf8
         is_long = np.flatnonzero(np.diff(utf8.first) >= self._n)
         start = utf8.first[is_long] if self._is_prefix else utf8.first[is_long + 1] - self._n
         hashes = np.zeros(len(texts), dtype=np.uint64)
@@ -174,11 +193,21 @@ class Pattern(_BuiltIn):
         ]
 
     def values(self, words: Words, resource: Any) -> Keys1d:
-        texts = words.texts
-        if self._alike is None or not isinstance(texts, WordTexts):
+        texts = WordTexts.many(words.texts)
+        if self._alike is None or texts is None:
             return super().values(words, resource)
         shapes, numbers = texts.shapes(self._alike, LONGEST)
-        return hash_strings(map(self.value, shapes))[numbers]
+        return self._found_in(shapes)[numbers]
+
+    def _found_in(self, texts: Sequence[str]) -> Keys1d:
+        """Values of texts, uint64 `[n]`."""
+        if self._unlimited >= max(map(len, texts), default=0):
+            search = self._pattern.search
+            found = [search(text) is not None for text in texts]
+        else:
+            found = [self.value(text) is not None for text in texts]
+        values: Keys1d = np.where(found, np.uint64(hash_string("yes")), np.uint64(0))
+        return values
 
     def value(self, text: str) -> str | None:
         if len(text) <= self._unlimited:

@@ -303,11 +303,6 @@ class WordTexts(list[str]):
         """These texts, which may be such already."""
         return texts if isinstance(texts, cls) else cls(texts)
 
-    @classmethod
-    def many(cls, texts: Sequence[str]) -> WordTexts | None:
-        """These texts; None where they are few."""
-        return cls.of(texts) if len(texts) >= MANY else None
-
     @cached_property
     def joined(self) -> tuple[str, Pointers1d]:
         """The texts as one, and the first character of each in it, int64 `[n + 1]`."""

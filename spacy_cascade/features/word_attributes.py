@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -13,6 +13,7 @@ import regex
 from ..errors import TemplateError
 from ..types import Keys1d
 from .attributes import (
+    MANY,
     Attribute,
     Options,
     Representatives,
@@ -26,7 +27,7 @@ from .attributes import (
     numbers,
 )
 from .resources import SHARES, ResourceSpec, SpanWordCounts, share_text, share_value
-from .strings import Utf8, hash_string, hash_strings
+from .strings import hash_string, hash_strings
 
 LONGEST = 1000
 """Patterns look at no more of a word: many take quadratic time, and no word of a text is longer."""
@@ -44,6 +45,15 @@ class _BuiltIn(TextAttribute):
     def identity(self) -> Hashable | None:
         # A class of another package may depend on more.
         return (type(self), self.name) if type(self).__module__ == __name__ else None
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        if len(words.texts) < MANY:
+            return super().values(words, resource)
+        return self.of_many(WordTexts.of(words.texts))
+
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        """The values of so many words that arrays pay, uint64 `[n]`."""
+        return hash_strings(map(self.value, texts))
 
 
 class Bias(_BuiltIn):
@@ -67,25 +77,24 @@ class Word(_BuiltIn):
     def value(self, text: str) -> str:
         return text
 
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        texts = WordTexts.many(words.texts)
-        return super().values(words, resource) if texts is None else texts.utf8.of_texts()
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        return texts.utf8.of_texts()
 
 
 class Lower(Word):
     def value(self, text: str) -> str:
         return text.lower()
 
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        return WordTexts.of(words.texts).lower
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        return texts.lower
 
 
 class Length(_BuiltIn):
     def value(self, text: str) -> str:
         return str(len(text))
 
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        lengths, numbers = np.unique(list(map(len, words.texts)), return_inverse=True)
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        lengths, numbers = np.unique(list(map(len, texts)), return_inverse=True)
         return hash_strings(map(str, lengths.tolist()))[numbers]
 
 
@@ -113,14 +122,8 @@ class Class(_BuiltIn):
     def value(self, text: str) -> str:
         return text.translate(_CLASSES)
 
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        texts = WordTexts.many(words.texts)
-        if texts is None:
-            return super().values(words, resource)
-        return self._of_classes(texts.translated(_CLASSES))
-
-    def _of_classes(self, classes: Utf8) -> Keys1d:
-        return classes.of_texts()
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        return texts.translated(_CLASSES).of_texts()
 
 
 class BriefClass(Class):
@@ -129,8 +132,8 @@ class BriefClass(Class):
     def value(self, text: str) -> str:
         return "".join(character for character, _ in groupby(super().value(text)))
 
-    def _of_classes(self, classes: Utf8) -> Keys1d:
-        return classes.collapsed().of_texts()
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        return texts.translated(_CLASSES).collapsed().of_texts()
 
 
 class Affix(_BuiltIn):
@@ -152,11 +155,7 @@ class Affix(_BuiltIn):
             return None
         return text[: self._n] if self._is_prefix else text[-self._n :]
 
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        """Those of `value`; of many words, they are hashed where they stand."""
-        texts = WordTexts.many(words.texts)
-        if texts is None:
-            return super().values(words, resource)
+    def of_many(self, texts: WordTexts) -> Keys1d:
         utf8 = texts.utf8
         is_long = np.flatnonzero(np.diff(utf8.first) >= self._n)
         start = utf8.first[is_long] if self._is_prefix else utf8.first[is_long + 1] - self._n
@@ -192,22 +191,16 @@ class Pattern(_BuiltIn):
             for key, pattern in ((key, options.patterns[key]) for key in names)
         ]
 
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        texts = WordTexts.many(words.texts)
-        if self._alike is None or texts is None:
-            return super().values(words, resource)
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        if self._alike is None:
+            return super().of_many(texts)
         shapes, numbers = texts.shapes(self._alike, LONGEST)
-        return self._found_in(shapes)[numbers]
-
-    def _found_in(self, texts: Sequence[str]) -> Keys1d:
-        """Values of texts, uint64 `[n]`."""
-        if self._unlimited >= max(map(len, texts), default=0):
-            search = self._pattern.search
-            found = [search(text) is not None for text in texts]
-        else:
-            found = [self.value(text) is not None for text in texts]
-        values: Keys1d = np.where(found, np.uint64(hash_string("yes")), np.uint64(0))
-        return values
+        search, value = self._pattern.search, self.value
+        short = self._unlimited
+        found = [(search if len(shape) <= short else value)(shape) for shape in shapes]
+        is_found = np.array([each is not None for each in found])
+        values: Keys1d = np.where(is_found, np.uint64(hash_string("yes")), np.uint64(0))
+        return values[numbers]
 
     def value(self, text: str) -> str | None:
         if len(text) <= self._unlimited:

@@ -235,6 +235,8 @@ _SEES_MORE = regex.compile(r"\\[0-9A-Za-z]|\(\?(?!:)|\[:|\{[^0-9,}]")
 classes such as `\\d`, references, flags, POSIX classes, fuzzy matching."""
 _ONE_CHARACTER = regex.compile(r"\\.|\[\^?[^\]]*\]", regex.DOTALL)
 """An escaped character, or a set of characters."""
+_PARTS = regex.compile(r"\\.|\[\^?(?:\\.|[^]\\[])+\]|.", regex.DOTALL)
+"""The same, or one character, of a pattern that has no sets within sets."""
 _REPEATS = regex.compile(r"[*+?{]")
 _MOST_REPEATS = 2
 _MOST_KNOWN = 4096
@@ -254,16 +256,21 @@ def is_quick(pattern: str) -> bool:
 class Representatives(dict[int, str]):
     """One character for all that are alike, by code point, for `str.translate`.
 
-    A regular expression mentions some characters, and compares others with these only: in `[A-Z]`
-    all letters from `B` to `Y` are alike. A *shape* has one character in place of all that are
-    alike for all patterns of a template set. A text has far fewer shapes than words, and a pattern
-    is searched once for all words of one shape.
+    A regular expression compares a character with sets and with others by themselves: in `[A-Z]`
+    all capitals are alike. A *shape* has one character in place of all that are alike for all
+    patterns of a template set. A text has far fewer shapes than words, and a pattern is searched
+    once for all words of one shape.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
         super().__init__()
+        patterns = list(patterns)
         # A dot matches all characters but the line feed.
         self._mentioned = sorted({"\n", *(c for pattern in patterns for c in pattern)})
+        parts = {"\n", *(part for pattern in patterns for part in _PARTS.findall(pattern))}
+        self._sets = [regex.compile(part) for part in parts if len(part) > 2]
+        self._alone = {part[-1] for part in parts if len(part) <= 2}
+        self._by_sight: dict[tuple[object, ...], str] = {}
 
     def __missing__(self, code: int) -> str:
         character, mentioned = chr(code), self._mentioned
@@ -271,22 +278,53 @@ class Representatives(dict[int, str]):
         if mentioned[place : place + 1] != [character]:
             # The first one after the nearest that is mentioned stands for all up to the next.
             character = chr(ord(mentioned[place - 1]) + 1) if place else "\0"
+        if "[" not in self._alone:  # else the patterns are not understood
+            alone = character if character in self._alone else None
+            sight = alone, *(each.match(character) is None for each in self._sets)
+            character = self._by_sight.setdefault(sight, character)
         if len(self) < _MOST_KNOWN:
             self[code] = character
         return character
 
 
+MANY = 192
+"""From so many words on, arrays of their characters take less time than strings."""
+
+
 class WordTexts(list[str]):
     """Texts of words that are new to a table, with what is found in them once."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Iterable[str]) -> None:
         super().__init__(texts)
         self._shapes: dict[int, tuple[list[str], Pointers1d]] = {}
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> WordTexts:
+        """These texts, which may be such already."""
+        return texts if isinstance(texts, cls) else cls(texts)
+
+    @cached_property
+    def joined(self) -> tuple[str, Pointers1d]:
+        """The texts as one, and the first character of each in it, int64 `[n + 1]`."""
+        return "".join(self), np.cumsum([0, *map(len, self)])
 
     @cached_property
     def utf8(self) -> Utf8:
         """The texts as bytes."""
-        return Utf8.of(self)
+        return Utf8.of(*self.joined)
+
+    @cached_property
+    def lower(self) -> Keys1d:
+        """Hashes of the texts in lower case, uint64 `[n]`."""
+        joined, first = self.joined
+        if len(self) < MANY or not joined.isascii():  # others may get longer
+            return hash_strings(text.lower() for text in self)
+        return Utf8.of(joined.lower(), first).of_texts()
+
+    def translated(self, table: Mapping[int, str]) -> Utf8:
+        """The texts with other characters, one for each."""
+        joined, first = self.joined
+        return Utf8.of(joined.translate(table), first)
 
     def shapes(self, alike: Representatives, longest: int) -> tuple[list[str], Pointers1d]:
         """The distinct shapes, and the number of that of each text, int64 `[n]`.
@@ -295,8 +333,11 @@ class WordTexts(list[str]):
         """
         known = self._shapes.get(id(alike))
         if known is None:
-            numbers: dict[str, int] = {}
-            shapes = (text[:longest].translate(alike) for text in self)
-            places = [numbers.setdefault(shape, len(numbers)) for shape in shapes]
-            known = self._shapes[id(alike)] = list(numbers), np.array(places, dtype=np.int64)
+            joined, first = self.joined
+            shapes, start = joined.translate(alike), first[:-1]
+            stop = np.minimum(first[1:], start + longest)
+            hashes = Utf8.of(shapes, first).hashes(start, stop)
+            _, at, numbers = np.unique(hashes, return_index=True, return_inverse=True)
+            bounds = zip(start[at].tolist(), stop[at].tolist(), strict=True)
+            known = self._shapes[id(alike)] = [shapes[i:j] for i, j in bounds], numbers
         return known

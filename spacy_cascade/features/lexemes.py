@@ -16,7 +16,8 @@ from ..parallel import LEXEME_LOCK
 from ..types import Bools1d, Ints1d, Keys1d, Keys2d
 from .attributes import TextAttribute, TextOf, WordAttribute, Words, WordTexts
 from .resources import Resources
-from .strings import hash_string, hash_strings
+from .strings import hash_string
+from .word_attributes import Lower
 
 BOUNDARY = 0
 """Row of the word that stands before and after every sequence."""
@@ -41,6 +42,8 @@ class LexemeTable:
         self._origins = np.zeros((64, 1 + len(resources.coded)), dtype=np.uint64)
         self._words, self._row_of_word = KeyIndex(), np.zeros(64, dtype=np.int32)
         self._columns_of_text = _columns_of_text(attributes)
+        lower = (i for i, attribute in enumerate(attributes) if type(attribute) is Lower)
+        self._lower = next(lower, None)
         is_set = [attribute.is_set_at_boundary for attribute in attributes]
         self._attributes[BOUNDARY, is_set] = hash_string("\ue000boundary")
 
@@ -107,12 +110,14 @@ class LexemeTable:
             self._form_of = grown(self._form_of[:begin], 2 * end)
             self._origins = grown(self._origins[:begin], 2 * end)
             self._row_of_word = grown(self._row_of_word[:begin], 2 * end)
-        texts = WordTexts([text_of(word) for word in words.tolist()])
-        said = self._said_of(texts, codes)
-        new = self._attributes[begin:end]
+        new, n_attributes = self._attributes[begin:end], len(self._computed)
         taken, is_known = self._taken_over(words, new, earlier)
         missing = np.flatnonzero(~is_known)
-        missing_texts = Words(WordTexts([texts[i] for i in missing.tolist()]), None)
+        texts = WordTexts([])
+        if len(missing) or len(taken) < n_attributes or self._resources.worded:
+            texts = WordTexts(map(text_of, words.tolist()))
+        said = self._said_of(texts, codes)
+        missing_texts = Words(WordTexts(texts[i] for i in missing.tolist()), None)
         for column, attribute in enumerate(self._computed):
             if column in taken:
                 if len(missing):
@@ -121,7 +126,7 @@ class LexemeTable:
             of_attribute = Words(texts, said.get(attribute.spec.key if attribute.spec else ""))
             new[:, column] = attribute.values(of_attribute, self._resources.of(attribute.spec))
         self._origins[begin:end] = np.stack([words, *codes], axis=1)
-        lower = hash_strings(text.lower() for text in texts)
+        lower = texts.lower if self._lower is None else new[:, self._lower]
         self._forms.add(np.unique(lower[self._forms.lookup(lower) < 0]))
         self._form_of[begin:end] = self._forms.lookup(lower)
         self._index.add(keys)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..types import Floats2d, Ints1d, Ints2d, Ints3d, Pointers1d, Reals2d
+from ..types import Bools3d, Floats2d, Ints1d, Ints2d, Ints3d, Pointers1d, Reals2d
 from .lexemes import BOUNDARY
 from .links import LinkedPositions
 from .plan import Slots
@@ -51,7 +51,9 @@ class Occurrences(NamedTuple):
 
     n_listed `[G, R]`, listed `[G, R, MOST_RECURRENCES]`: the positions beside the first occurrences
     of a form, for each offset of recurrences. All occurrences of the form see this list, but for
-    those that are beside it themselves. So one search does for most of them.
+    those that are beside it themselves. Of these each sees what is left of it without the position
+    beside it, unless the same word stands beside others, too: recurring `[G, R, MOST_RECURRENCES]`.
+    So one search does for most of them.
     """
 
     forms: Ints1d
@@ -60,22 +62,26 @@ class Occurrences(NamedTuple):
     group: Ints1d
     n_listed: Ints2d
     listed: Ints3d
+    recurring: Bools3d
 
 
 _NONE = np.zeros(0, dtype=np.int32)
+_NONE_LISTED = _NONE.reshape(0, 0, MOST_RECURRENCES)
 NO_OCCURRENCES = Occurrences(
-    *(_NONE,) * 4, _NONE.reshape(0, 0), _NONE.reshape(0, 0, MOST_RECURRENCES)
+    *(_NONE,) * 4, _NONE.reshape(0, 0), _NONE_LISTED, _NONE_LISTED.astype(np.bool_)
 )
 """Where templates do not look at them."""
 
 
 @inlined
-def _recurrences(lexemes, forms, following, start, begin, last, but, offset, places):  # type: ignore[no-untyped-def]
+def _recurrences(lexemes, forms, following, start, begin, last, but, offset, places, recurring):  # type: ignore[no-untyped-def]
     """Write positions beside the first occurrences of `begin … last` in the Doc, but for one.
 
     start: the first position with the last word. but: last position of the occurrence that does not
     count. For offset 0 these are the positions of the last words of the occurrences. No two of them
     have the same word. The number of visits does not depend on the length of the Doc.
+
+    recurring: for each of them whether its word was met again, or may be where the search ends.
     """
     n = 0
     position = start
@@ -86,18 +92,21 @@ def _recurrences(lexemes, forms, following, start, begin, last, but, offset, pla
             place = position + offset if offset >= 0 else position - (last - begin) + offset
             known = False
             for k in range(n):
-                known |= lexemes[places[k]] == lexemes[place]
+                if lexemes[places[k]] == lexemes[place]:
+                    known = recurring[k] = True
             if not known:
-                places[n] = place
+                places[n], recurring[n] = place, False
                 n += 1
         position = following[position]
+    if position >= 0:
+        recurring[:] = True
     return n
 
 
 @kernel
 def find_occurrences(
     lexemes: Ints1d, form_of: Ints1d, doc_starts: Ints1d, offsets: Ints1d
-) -> tuple[Ints1d, Ints1d, Ints1d, Ints1d, Ints2d, Ints3d]:
+) -> tuple[Ints1d, Ints1d, Ints1d, Ints1d, Ints2d, Ints3d, Bools3d]:
     """The `Occurrences` of positions.
 
     form_of: for each lexeme the number of its form. offsets: int32 `[R]`, of recurrences.
@@ -128,31 +137,17 @@ def find_occurrences(
                 group[position] = group[before]
     n_listed = np.zeros((n_groups, len(offsets)), dtype=np.int32)
     listed = np.empty((n_groups, len(offsets), MOST_RECURRENCES), dtype=np.int32)
-    places = np.empty(MOST_RECURRENCES, dtype=np.int32)
+    recurring = np.empty(listed.shape, dtype=np.bool_)
     for p in range(doc_starts[0], doc_starts[-1]):
         # What stands beside boundary words is never asked for, and may be beyond the end.
         if lexemes[p] == BOUNDARY or earliest[p] != p or following[p] < 0:
             continue
         for r in range(len(offsets)):
-            n = _recurrences(lexemes, forms, following, p, p, p, -1, offsets[r], places)
-            n_listed[group[p], r] = n
-            for k in range(n):
-                listed[group[p], r, k] = places[k]
-    return forms, earliest, following, group, n_listed, listed
-
-
-@inlined
-def _listed_beside(occurrences, word, offset, r, places):  # type: ignore[no-untyped-def]
-    """Write the list of the form of a position; -1 where the position is beside it itself."""
-    n = 0
-    group = occurrences.group[word]
-    if group >= 0:
-        n = occurrences.n_listed[group, r]
-        for k in range(occurrences.n_listed[group, r]):
-            places[k] = occurrences.listed[group, r, k]
-            if places[k] == word + offset:
-                n = -1
-    return n
+            g = group[p]
+            n_listed[g, r] = _recurrences(
+                lexemes, forms, following, p, p, p, -1, offsets[r], listed[g, r], recurring[g, r]
+            )
+    return forms, earliest, following, group, n_listed, listed, recurring
 
 
 @inlined
@@ -166,18 +161,6 @@ def _places_around(lexemes, first, last, places):  # type: ignore[no-untyped-def
             n += 1
             position += step
     return n
-
-
-@inlined
-def _link_in(links, first, last):  # type: ignore[no-untyped-def]
-    """Number of the last link from the positions, -1 for none."""
-    number = -1
-    if len(links.number):
-        for position in range(last, first - 1, -1):
-            number = links.number[position]
-            if number >= 0:
-                break
-    return number
 
 
 @kernel
@@ -194,17 +177,25 @@ def slot_rows(
 
     Row `lexeme * n_slots + slot`, for slots from `begin` on. occurrences, links: of the
     positions, read only where slots look at them. first, last: int32 `[U]`, positions.
+
+    All arrays have names of their own: to hand them to an inlined function in the inner loop, for
+    which numba counts references, would take most of the time.
     """
+    forms, earliest, following, groups, n_listed, listed, recurring = occurrences
+    link_of = links.number
     n_slots = len(slots.anchor)
     starts = np.zeros(len(first) + 1, dtype=np.int64)
     columns = np.empty((n_slots - begin) * (len(first) + 1), dtype=np.int32)
     places = np.empty(MOST_AROUND, dtype=np.int32)
+    unused = np.empty(MOST_RECURRENCES, dtype=np.bool_)
     size = 0
     for unit in range(len(first)):
         inside = last[unit] - first[unit] + 1
         if inside > len(places):
             places = np.empty(inside, dtype=np.int32)
-        link = _link_in(links, first[unit], last[unit])
+        link = -1  # the last one from its words
+        for position in range(first[unit], last[unit] + 1 if len(link_of) else 0):
+            link = link_of[position] if link_of[position] >= 0 else link
         for s in range(begin, n_slots):
             anchor, offset = slots.anchor[s], slots.offset[s]
             if anchor in (FIRST, LAST):
@@ -217,15 +208,27 @@ def slot_rows(
             elif anchor == SENTENCE:
                 n = _places_around(lexemes, first[unit], last[unit], places)
             elif anchor in (RECURRENCE, HEAD_RECURRENCE):
-                end, n = last[unit], -1
+                end, n, r = last[unit], 0, slots.recurrence[s]
                 start = end if anchor == HEAD_RECURRENCE else first[unit]
-                if start == end:
-                    n = _listed_beside(occurrences, end, offset, slots.recurrence[s], places)
+                group, own = groups[end], np.int64(-1)
+                if start < end:
+                    n = -1
+                elif group >= 0:
+                    for k in range(n_listed[group, r]):
+                        place = listed[group, r, k]
+                        if place == end + offset:
+                            own = k
+                        else:
+                            places[n] = place
+                            n += 1
+                    if own >= 0 and recurring[group, r, own]:
+                        # A list of one word stays what it is, wherever that stands.
+                        places[0] = end + offset
+                        n = 1 if n == 0 else -1
                 if n < 0:
-                    begin_at = occurrences.earliest[end]
                     n = _recurrences(
-                        lexemes, occurrences.forms, occurrences.following, begin_at, start, end,
-                        end, offset, places,
+                        lexemes, forms, following, earliest[end], start, end, end, offset,
+                        places, unused,
                     )  # fmt: skip
             elif link < 0:
                 continue

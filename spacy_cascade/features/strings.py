@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -55,12 +55,29 @@ class Utf8(NamedTuple):
     first: Pointers1d
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Utf8:
-        """These texts. Raises `UnicodeEncodeError` for a surrogate by itself."""
-        content = np.frombuffer("".join(texts).encode() + bytes(BLOCK), dtype=np.uint8)
-        places = np.flatnonzero(begins_character(content))[: 1 - BLOCK]
-        return cls(content, places, np.cumsum([0, *map(len, texts)]))
+    def of(cls, joined: str, first: Pointers1d) -> Utf8:
+        """Texts that stand one after another; first: the first character of each, and the end.
+
+        Raises `UnicodeEncodeError` for a surrogate by itself.
+        """
+        content = np.frombuffer(joined.encode() + bytes(BLOCK), dtype=np.uint8)
+        if joined.isascii():
+            return cls(content, np.arange(len(joined) + 1), first)
+        return cls(content, np.flatnonzero(begins_character(content))[: 1 - BLOCK], first)
 
     def hashes(self, start: Pointers1d, stop: Pointers1d) -> Keys1d:
         """Hashes of the characters from `start[i]` to before `stop[i]`, uint64."""
         return hash_parts(self.content, self.places[start], self.places[stop])
+
+    def of_texts(self) -> Keys1d:
+        """Hashes of the texts, uint64 `[n]`."""
+        return self.hashes(self.first[:-1], self.first[1:])
+
+    def collapsed(self) -> Utf8:
+        """Texts of ASCII with each run of a character as one."""
+        characters = self.content[:-BLOCK]
+        begins = np.append(True, characters[1:] != characters[:-1])[: len(characters)]
+        begins[self.first[:-1][np.diff(self.first) > 0]] = True
+        n_before = np.append(0, np.cumsum(begins))
+        content = np.append(characters[begins], self.content[-BLOCK:])
+        return Utf8(content, np.arange(n_before[-1] + 1), n_before[self.first])

@@ -13,6 +13,7 @@ import regex
 from ..errors import TemplateError
 from ..types import Keys1d
 from .attributes import (
+    MANY,
     Attribute,
     Options,
     Representatives,
@@ -26,31 +27,15 @@ from .attributes import (
     numbers,
 )
 from .resources import SHARES, ResourceSpec, SpanWordCounts, share_text, share_value
-from .strings import Utf8, hash_string, hash_strings
+from .strings import hash_string, hash_strings
 
 LONGEST = 1000
 """Patterns look at no more of a word: many take quadratic time, and no word of a text is longer."""
 SEARCH_SECONDS = 1.0
 """For one pattern in one word, which usually takes microseconds."""
-_COMMON = 32
-"""Characters of classes that many words have."""
-MANY = 192
-"""From so many words on, arrays of their affixes take less time than strings."""
 _SHORT = 64
 """In words of so many characters, quick patterns are searched without a limit of time, which takes
 a third of the time that a search with one takes."""
-
-
-class Bias(WordAttribute):
-    """The same for every unit; it adds nothing to a conjunction."""
-
-    has_place = False
-
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        return np.full(len(words.texts), hash_string("1"), dtype=np.uint64)
-
-    def describe(self, text: str, code: int, resource: Any) -> None:
-        return None
 
 
 class _BuiltIn(TextAttribute):
@@ -61,6 +46,30 @@ class _BuiltIn(TextAttribute):
         # A class of another package may depend on more.
         return (type(self), self.name) if type(self).__module__ == __name__ else None
 
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        if len(words.texts) < MANY:
+            return super().values(words, resource)
+        return self.of_many(WordTexts.of(words.texts))
+
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        """The values of so many words that arrays pay, uint64 `[n]`."""
+        return hash_strings(map(self.value, texts))
+
+
+class Bias(_BuiltIn):
+    """The same for every unit; it adds nothing to a conjunction."""
+
+    has_place = False
+
+    def value(self, text: str) -> str:
+        return "1"
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        return np.full(len(words.texts), hash_string("1"), dtype=np.uint64)
+
+    def describe(self, text: str, code: int, resource: Any) -> None:
+        return None
+
 
 class Word(_BuiltIn):
     is_set_at_boundary = True
@@ -68,15 +77,25 @@ class Word(_BuiltIn):
     def value(self, text: str) -> str:
         return text
 
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        return texts.utf8.of_texts()
+
 
 class Lower(Word):
     def value(self, text: str) -> str:
         return text.lower()
 
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        return texts.lower
+
 
 class Length(_BuiltIn):
     def value(self, text: str) -> str:
         return str(len(text))
+
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        lengths, numbers = np.unique(list(map(len, texts)), return_inverse=True)
+        return hash_strings(map(str, lengths.tolist()))[numbers]
 
 
 def _character_class(character: str) -> str:
@@ -87,31 +106,34 @@ def _character_class(character: str) -> str:
     return "a" if character.isalpha() else "_"
 
 
-_ASCII_CLASS = {code: _character_class(chr(code)) for code in range(128)}
+class _Classes(dict[int, str]):
+    """Classes by code point, for `str.translate`."""
+
+    def __missing__(self, code: int) -> str:
+        return _character_class(chr(code))
+
+
+_CLASSES = _Classes({code: _character_class(chr(code)) for code in range(128)})
 
 
 class Class(_BuiltIn):
     """Capital -> A, other letter -> a, digit -> 0, all else -> _ (docs/method.md, section 7.4)."""
 
     def value(self, text: str) -> str:
-        if text.isascii():
-            return text.translate(_ASCII_CLASS)
-        return "".join(map(_character_class, text))
+        return text.translate(_CLASSES)
+
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        return texts.translated(_CLASSES).of_texts()
 
 
 class BriefClass(Class):
     """The word class with runs collapsed: `NF-kappa` -> `A_a`."""
 
     def value(self, text: str) -> str:
-        word_class = super().value(text)
-        return _known_brief(word_class) if len(word_class) <= _COMMON else _brief(word_class)
+        return "".join(character for character, _ in groupby(super().value(text)))
 
-
-def _brief(word_class: str) -> str:
-    return "".join(character for character, _ in groupby(word_class))
-
-
-_known_brief = lru_cache(maxsize=1 << 12)(_brief)
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        return texts.translated(_CLASSES).collapsed().of_texts()
 
 
 class Affix(_BuiltIn):
@@ -133,12 +155,8 @@ class Affix(_BuiltIn):
             return None
         return text[: self._n] if self._is_prefix else text[-self._n :]
 
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        """Those of `value`; of many words, they are hashed where they stand."""
-        texts = words.texts
-        if len(texts) < MANY:
-            return super().values(words, resource)
-        utf8 = texts.utf8 if isinstance(texts, WordTexts) else Utf8.of(texts)
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        utf8 = texts.utf8
         is_long = np.flatnonzero(np.diff(utf8.first) >= self._n)
         start = utf8.first[is_long] if self._is_prefix else utf8.first[is_long + 1] - self._n
         hashes = np.zeros(len(texts), dtype=np.uint64)
@@ -173,12 +191,16 @@ class Pattern(_BuiltIn):
             for key, pattern in ((key, options.patterns[key]) for key in names)
         ]
 
-    def values(self, words: Words, resource: Any) -> Keys1d:
-        texts = words.texts
-        if self._alike is None or not isinstance(texts, WordTexts):
-            return super().values(words, resource)
+    def of_many(self, texts: WordTexts) -> Keys1d:
+        if self._alike is None:
+            return super().of_many(texts)
         shapes, numbers = texts.shapes(self._alike, LONGEST)
-        return hash_strings(map(self.value, shapes))[numbers]
+        search, value = self._pattern.search, self.value
+        short = self._unlimited
+        found = [(search if len(shape) <= short else value)(shape) for shape in shapes]
+        is_found = np.array([each is not None for each in found])
+        values: Keys1d = np.where(is_found, np.uint64(hash_string("yes")), np.uint64(0))
+        return values[numbers]
 
     def value(self, text: str) -> str | None:
         if len(text) <= self._unlimited:

@@ -27,15 +27,17 @@ def hash_parts(content: npt.NDArray[np.uint8], start: Pointers1d, stop: Pointers
     one to `m·(h ^ k)`. In the end `h` becomes `h ^ (h >> 47)`, times `m`, and the same again.
     content: with 8 bytes or more after the last part.
     """
+    blocks = np.ndarray(len(content) - BLOCK + 1, "<u8", content, strides=(1,))  # at each byte
     length = stop - start
     state = _SEED ^ (length.astype(np.uint64) * _FACTOR)
-    for begin in range(0, length.max(initial=0), BLOCK):
-        left = length - begin
-        places = np.minimum(start + begin, len(content) - BLOCK)[:, None] + np.arange(BLOCK)
-        block = content[places].view("<u8")[:, 0] & _MASKS[np.clip(left, 0, BLOCK)]
+    parts, begin, left = np.arange(len(start)), start, length
+    while len(parts := parts[left > 0]):
+        begin, left = begin[left > 0], left[left > 0]
+        block = blocks[begin] & _MASKS[np.minimum(left, BLOCK)]
         product = block * _FACTOR
         mixed = np.where(left >= BLOCK, (product ^ (product >> _SHIFT)) * _FACTOR, block)
-        state = np.where(left > 0, (state ^ mixed) * _FACTOR, state)
+        state[parts] = (state[parts] ^ mixed) * _FACTOR
+        begin, left = begin + BLOCK, left - BLOCK
     state = (state ^ (state >> _SHIFT)) * _FACTOR
     hashes: Keys1d = state ^ (state >> _SHIFT)
     return hashes

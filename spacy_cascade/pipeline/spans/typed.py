@@ -42,6 +42,9 @@ class DistinctSpans:
     cuts: list[int]
 
 
+_NOTHING_LISTED = DistinctSpans([], np.zeros((0, 2), np.int64), np.zeros(0, np.int64), [0])
+
+
 @dataclass(frozen=True)
 class TypedCandidates:
     """An N-best list with the scores `[U, C]` and type numbers `[U]` of its distinct spans."""
@@ -54,6 +57,8 @@ class TypedCandidates:
 def distinct_spans(docs: Sequence[Doc], key: str | None) -> list[DistinctSpans]:
     """The spans of each Doc's N-best list under the key; none where there is no list."""
     groups = [[] if key is None else candidate_groups(doc, key) for doc in docs]
+    if not any(groups):
+        return [_NOTHING_LISTED] * len(docs)
     of_groups = [[group.attrs[BOUNDS] for group in of_doc] for of_doc in groups]
     cuts = [[0, *accumulate(map(len, of_doc))] for of_doc in of_groups]
     bounds = [np.zeros((0, 2), dtype=np.int64), *chain.from_iterable(of_groups)]

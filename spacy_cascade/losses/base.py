@@ -38,11 +38,6 @@ class LabelledSequences:
     share: float = 1.0
     drop: float = 0.0
 
-    def release_memory(self) -> None:
-        """Free what the next loss makes again."""
-        for encoded in self.encoded:
-            encoded.release_memory()
-
 
 SequenceLosses: TypeAlias = Callable[[Part], Floats1d]
 """A loss on one structure: writes the losses of some sequences, as `Structure.losses` does."""
@@ -147,7 +142,6 @@ class CorpusLoss:
         See `Loss.variances` for what is left out.
         """
         mixed: Floats2d = self.curvature(weights) @ self.data.structure.columns.mixing**2
-        self.data.release_memory()
         return mixed
 
     def curvature(self, weights: Weights) -> Floats2d:

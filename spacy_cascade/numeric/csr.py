@@ -5,13 +5,38 @@ Scores are such a matrix times weights, gradients its transpose times expectatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ..jit import kernel
-from ..parallel import LARGEST_PIECE, Workers, split
+from ..jit import inlined, kernel
+from ..lanes import load, plus, store
+from ..parallel import Workers, split
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
+
+
+@inlined
+def _second(k, right, n):  # type: ignore[no-untyped-def]
+    """Where the second of two times `n` columns begins, from `k` to `right` at most.
+
+    Both may have some of the columns.
+    """
+    return k + n if right - k >= 2 * n else right - n
+
+
+@inlined
+def _sum_rows(indices, first, last, values, out, i, k, n):  # type: ignore[no-untyped-def]
+    """`out[i] += values[indices[j]]` for `first <= j < last`, in up to `2n` columns from `k` on."""
+    second = _second(k, out.shape[1], n)
+    a, b = load(out, (i, k), n), load(out, (i, second), n)
+    for j in range(first, last):
+        a = plus(a, load(values, (indices[j], k), n))
+        b = plus(b, load(values, (indices[j], second), n))
+    store(out, (i, k), a)
+    store(out, (i, second), b)
+    return second + n
 
 
 @kernel
@@ -25,78 +50,54 @@ def add_rows(
     """
     width = out.shape[1]
     for i in range(begin, end):
-        for j in range(indptr[i], indptr[i + 1]):
-            column = indices[j]
-            for k in range(width):
-                out[i, k] += values[column, k]
+        first, last, k = indptr[i], indptr[i + 1], 0
+        while width - k >= 8:
+            k = _sum_rows(indices, first, last, values, out, i, k, 8)
+        if width - k >= 4:
+            k = _sum_rows(indices, first, last, values, out, i, k, 4)
+        for rest in range(k, width):
+            for j in range(first, last):
+                out[i, rest] += values[indices[j], rest]
+
+
+@inlined
+def _add_row(indices, first, last, values, i, out, k, right, n):  # type: ignore[no-untyped-def]
+    """`out[indices[j]] += values[i]` for `first <= j < last`, in up to `2n` columns from `k` on."""
+    second = _second(k, right, n)
+    a, b = load(values, (i, k), n), load(values, (i, second), n)
+    for j in range(first, last):
+        # Both are read before one is written, for they may have columns in common.
+        c = plus(load(out, (indices[j], k), n), a)
+        d = plus(load(out, (indices[j], second), n), b)
+        store(out, (indices[j], k), c)
+        store(out, (indices[j], second), d)
+    return second + n
 
 
 @kernel
 def add_to_columns(
-    indptr: Pointers1d, indices: Ints1d, values: Floats2d, out: Floats2d, begin: int, end: int
+    indptr: Pointers1d,
+    indices: Ints1d,
+    values: Floats2d,
+    out: Floats2d,
+    rows: tuple[int, int],
+    columns: tuple[int, int],
 ) -> None:
-    """`out[indices[j]] += values[i]`, `j` in row `i`, for rows `begin <= i < end`.
+    """`out[indices[j]] += values[i]`, `j` in row `i`, for a range of rows and of columns of values.
 
     The product of the transposed matrix with `values` `[n_rows, W]`, added to `out`
     `[n_columns, W]`. Any row of `out` may be written.
     """
-    width = out.shape[1]
-    for i in range(begin, end):
-        for j in range(indptr[i], indptr[i + 1]):
-            column = indices[j]
-            for k in range(width):
-                out[column, k] += values[i, k]
-
-
-@kernel
-def group_columns(
-    indptr: Pointers1d, indices: Ints1d, n_columns: int, n_groups: int
-) -> tuple[Ints1d, Ints1d, Pointers1d]:
-    """Entries of a binary sparse matrix by groups of columns, in the order of rows within each.
-
-    A group is a range of columns; all have about equally many entries. Returns the row and the
-    column of each entry, and `bounds` `[n_groups + 1]`: those of group `g` are
-    `bounds[g]:bounds[g + 1]`.
-    """
-    n = len(indices)
-    counts = np.zeros(n_columns, dtype=np.int64)
-    for j in range(n):
-        counts[indices[j]] += 1
-    group_of = np.empty(n_columns, dtype=np.uint8)
-    sizes = np.zeros(n_groups, dtype=np.int64)
-    before = 0
-    for column in range(n_columns):
-        group = min(before * n_groups // max(n, 1), n_groups - 1)
-        group_of[column] = group
-        sizes[group] += counts[column]
-        before += counts[column]
-    bounds = np.zeros(n_groups + 1, dtype=np.int64)
-    for group in range(n_groups):
-        bounds[group + 1] = bounds[group] + sizes[group]
-    place = bounds[:-1].copy()
-    rows, columns = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    for i in range(len(indptr) - 1):
-        for j in range(indptr[i], indptr[i + 1]):
-            group = group_of[indices[j]]
-            rows[place[group]], columns[place[group]] = i, indices[j]
-            place[group] += 1
-    return rows, columns, bounds
-
-
-@kernel
-def add_entries(
-    rows: Ints1d, columns: Ints1d, values: Floats2d, out: Floats2d, begin: int, end: int
-) -> None:
-    """`out[columns[j]] += values[rows[j]]` for entries `begin <= j < end`.
-
-    The product of the transposed matrix that has these entries with `values` `[n_rows, W]`, added
-    to `out` `[n_columns, W]`. Only rows of `out` that are columns of the entries are written.
-    """
-    width = out.shape[1]
-    for j in range(begin, end):
-        row, column = rows[j], columns[j]
-        for k in range(width):
-            out[column, k] += values[row, k]
+    left, right = columns
+    for i in range(rows[0], rows[1]):
+        first, last, k = indptr[i], indptr[i + 1], left
+        while right - k >= 8:
+            k = _add_row(indices, first, last, values, i, out, k, right, 8)
+        if right - k >= 4:
+            k = _add_row(indices, first, last, values, i, out, k, right, 4)
+        for rest in range(k, right):
+            for j in range(first, last):
+                out[indices[j], rest] += values[i, rest]
 
 
 @kernel
@@ -164,36 +165,6 @@ def active_features(
     return indptr, features
 
 
-_GROUPS = 4
-"""Columns whose gradients threads sum up side by side, for any number of threads.
-
-Each group reads all rows: with more groups the sum of their times grows. Sums of parts of the rows
-side by side, added up at the end, took a quarter longer; reading the transposed
-matrix takes more than twice as long.
-"""
-
-
-@dataclass(frozen=True)
-class _ColumnGroups:
-    """Entries of a matrix by groups of columns (`csr.group_columns`)."""
-
-    rows: Ints1d
-    columns: Ints1d
-    bounds: Pointers1d
-
-    def add_product(self, values: Floats2d, out: Floats2d, workers: Workers) -> None:
-        """`out += self.T @ values`, each group in a thread."""
-
-        def group(first: int, last: int) -> None:
-            for i in range(first, last):
-                start, stop = int(self.bounds[i]), int(self.bounds[i + 1])
-                for begin in range(start, stop, LARGEST_PIECE):
-                    end = min(begin + LARGEST_PIECE, stop)
-                    add_entries(self.rows, self.columns, values, out, begin, end)
-
-        workers.map(group, [(i, i + 1) for i in range(len(self.bounds) - 1)])
-
-
 @dataclass
 class BinaryCSR:
     """A binary sparse matrix `[n_rows, n_columns]`: row `i` is `indices[indptr[i]:indptr[i+1]]`."""
@@ -201,7 +172,6 @@ class BinaryCSR:
     indptr: Pointers1d
     indices: Ints1d
     n_columns: int
-    _groups: _ColumnGroups | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def n_rows(self) -> int:
@@ -243,21 +213,37 @@ class BinaryCSR:
         workers.map(piece, split(self.indptr, out.shape[1]))
 
     def add_transposed_product(self, values: Floats2d, out: Floats2d, workers: Workers) -> None:
-        """`out += self.T @ values`, the same bits for any number of threads.
+        """`out += self.T @ values`, the same bits for any number of threads."""
+        add_transposed_products([(self, values, out)], workers)
 
-        Several threads sum up groups of columns. The order of entries that this takes is kept until
-        `release_memory`; it is as large as two copies of the indices. One thread does without.
-        """
-        if workers.n_threads == 1:
-            for begin, end in split(self.indptr):
-                add_to_columns(self.indptr, self.indices, values, out, begin, end)
-            return
-        if self._groups is None:
-            self._groups = _ColumnGroups(
-                *group_columns(self.indptr, self.indices, self.n_columns, _GROUPS)
-            )
-        self._groups.add_product(values, out, workers)
 
-    def release_memory(self) -> None:
-        """Free what the next transposed product makes again."""
-        self._groups = None
+_ALONE = 8
+"""So many columns of values at least are added up in a thread of their own.
+
+With fewer, each thread would have about as much to do: most time goes to finding the rows.
+"""
+
+
+def add_transposed_products(
+    products: Sequence[tuple[BinaryCSR, Floats2d, Floats2d]], workers: Workers
+) -> None:
+    """`out += matrix.T @ values` for each matrix, values and out, no two of which are one array.
+
+    The same bits for any number of threads, for rows are always added in their order: threads
+    divide the matrices and the columns of values among them. Sums of parts of the rows side by
+    side, added up at the end, took a quarter longer; reading the transposed matrix takes more than
+    twice as long.
+    """
+    parts = []
+    for matrix, values, out in products:
+        width = out.shape[1]
+        n = max(1, min(workers.n_threads, width // _ALONE))
+        cuts = [width * i // n for i in range(n + 1)]
+        parts += [(matrix, values, out, columns) for columns in pairwise(cuts)]
+
+    def part(first: int, last: int) -> None:
+        for matrix, values, out, columns in parts[first:last]:
+            for rows in split(matrix.indptr):
+                add_to_columns(matrix.indptr, matrix.indices, values, out, rows, columns)
+
+    workers.map(part, [(i, i + 1) for i in range(len(parts))])

@@ -127,9 +127,6 @@ class DenseRows:
         found: Floats1d = np.einsum("ij,ij->j", self.values, self.values)
         return found
 
-    def release_memory(self) -> None:
-        """There is nothing that is made again."""
-
     # Of a batch alone (`trainers.minibatch`)
 
     def without(self, is_dropped: Bools2d) -> DenseRows:

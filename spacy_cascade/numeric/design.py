@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ConfigError
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
-from .csr import BinaryCSR, active_features
+from .csr import BinaryCSR, active_features, add_transposed_products
 
 
 @dataclass
@@ -70,10 +70,6 @@ class SegmentRows:
         counts = np.bincount(self.features.indices, minlength=self.features.n_columns)
         return counts.astype(np.float64)
 
-    def release_memory(self) -> None:
-        """Free what the next gradient makes again."""
-        self.features.release_memory()
-
     def used_rows(self) -> Ints1d:
         """The rows of weights that any segment uses, ascending."""
         return np.unique(self.features.indices)
@@ -111,8 +107,8 @@ class Design:
     def add_gradient(self, slopes: Floats2d, out: Floats2d, workers: Workers) -> None:
         """Add the gradient of the weights to `out` `[K, S]`, given that of scores `[U, S]`."""
         by_lexeme = np.zeros((self.unit_lexemes.n_columns, slopes.shape[1]))
-        self.unit_lexemes.add_transposed_product(slopes, by_lexeme, workers)
-        self.unit_features.add_transposed_product(slopes, out, workers)
+        sums = (self.unit_lexemes, slopes, by_lexeme), (self.unit_features, slopes, out)
+        add_transposed_products(sums, workers)
         self.lexeme_features.add_transposed_product(by_lexeme, out, workers)
 
     def squared(self) -> Design:
@@ -132,14 +128,7 @@ class Design:
         """How many units each feature is active in, `[K]`."""
         counts = np.zeros((self.unit_features.n_columns, 1))
         self.add_gradient(np.ones((self.n_scored, 1)), counts, workers)
-        self.release_memory()
         return counts[:, 0]
-
-    def release_memory(self) -> None:
-        """Free what the next gradient makes again."""
-        self.unit_lexemes.release_memory()
-        self.unit_features.release_memory()
-        self.lexeme_features.release_memory()
 
     def used_rows(self) -> Ints1d:
         """The rows of weights that any unit uses, ascending."""

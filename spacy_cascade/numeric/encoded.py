@@ -45,9 +45,6 @@ class Encoded(Protocol):
     def counts(self, workers: Workers) -> Floats1d:
         """How many units or spans each row of weights is used in, float64 `[K]`."""
 
-    def release_memory(self) -> None:
-        """Free what the next gradient makes again."""
-
 
 def sum_of_scores(
     encoded: Sequence[Encoded],

@@ -10,7 +10,7 @@ from ..losses.base import CorpusLoss
 from ..parallel import Workers
 from ..rooms import offered
 from .base import BYTES_OF_WEIGHT, Room, Shape, Source, TaskOn, check_needs
-from .lbfgs_run import BatchFit, LBFGSRun, Released
+from .lbfgs_run import BatchFit, LBFGSRun
 from .objective import Loss, Objective, Parametrisation
 
 _BYTES_OF_PAIR = 2 * 4
@@ -102,9 +102,9 @@ class LBFGS(BatchSettings):
         objective = None if make_sparse is None else make_sparse(task, workers, self.sparse)
         if objective is not None:
             run = LBFGSRun(self, objective, objective.parameters(task.start), workers)
-            return BatchFit(objective, run, data)
+            return BatchFit(objective, run)
         loss = CorpusLoss(data, task.loss, workers)
-        return self.minimise(loss, data.structure, len(data.observed), task, data)
+        return self.minimise(loss, data.structure, len(data.observed), task)
 
     def minimise(
         self,
@@ -112,11 +112,10 @@ class LBFGS(BatchSettings):
         structure: Structure,
         n_units: int,
         task: TaskOn[Any],
-        corpus: Released,
     ) -> BatchFit:
         """Begin to train all weights with a loss, wherever it is computed.
 
-        task: for its penalty and start. n_units, corpus: what the loss is of.
+        task: for its penalty and start. n_units: what the loss is of.
         """
         assert task.penalty is not None
         workers = self.thread_pool()
@@ -124,7 +123,7 @@ class LBFGS(BatchSettings):
             loss, Parametrisation(loss, n_units, structure, task.penalty, workers)
         )
         run = LBFGSRun(self, objective, objective.parameters(task.start), workers)
-        return BatchFit(objective, run, corpus)
+        return BatchFit(objective, run)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import TrainingError
 from ..inference.structure import Weights
-from ..numeric.vectors import add_scaled, copied, dot, in_blocks
+from ..numeric.vectors import add_scaled, copied, dot, in_blocks, move_and_dot
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Singles1d
 from .base import Fit, Progress, State, array_like, no_progress
@@ -45,30 +45,17 @@ class RunSettings(Protocol):
     def tolerance(self) -> float: ...
 
 
-class Released(Protocol):
-    """A corpus that keeps something from one loss to the next."""
-
-    def release_memory(self) -> None:
-        """Free it."""
-
-
 class BatchFit(Fit[object]):
     """An optimisation of all weights for one corpus; part: which of the parameters are its own."""
 
     def __init__(
-        self,
-        objective: BatchObjective,
-        run: LBFGSRun,
-        corpus: Released,
-        part: slice = slice(None),
+        self, objective: BatchObjective, run: LBFGSRun, part: slice = slice(None)
     ) -> None:
-        self._objective, self._run, self._corpus, self._part = objective, run, corpus, part
+        self._objective, self._run, self._part = objective, run, part
 
     def _step(self, data: object, progress: Progress) -> float:
         return_freed()
-        value = self._run.run(self._run.settings.iterations, progress)
-        self._corpus.release_memory()
-        return value
+        return self._run.run(self._run.settings.iterations, progress)
 
     def weights(self) -> Weights:
         return self._objective.weights(self._run.parameters[self._part])
@@ -208,28 +195,23 @@ class LBFGSRun:
     def _direction(self) -> Floats1d:
         """`-H·g` by the two-loop recursion."""
         direction = self._downhill()
-        factors = []
-        for step, change, curvature in reversed(self._pairs):
-            factor = dot(step, direction, self.workers) / curvature
-            factors.append(factor)
-            add_scaled(-factor, change, direction, self.workers)
-        self._multiply_by_first_guess(direction)
-        for (step, change, curvature), factor in zip(self._pairs, reversed(factors), strict=True):
-            correction = factor - dot(change, direction, self.workers) / curvature
-            add_scaled(correction, step, direction, self.workers)
-        return direction
-
-    def _multiply_by_first_guess(self, direction: Floats1d) -> None:
-        """By the inverse curvature that agrees with the last pair; in place."""
         if not self._pairs:
-            return
-        _, change, curvature = self._pairs[-1]
-        scale = curvature / dot(change, change, self.workers)
-
-        def block(part: slice) -> None:
-            direction[part] *= scale
-
-        in_blocks(block, len(direction), self.workers)
+            return direction
+        moves, changes, curvatures = zip(*self._pairs, strict=True)
+        # The inverse curvature that agrees with the last pair.
+        first_guess = curvatures[-1] / dot(changes[-1], changes[-1], self.workers)
+        # Each product is that with the vector of the next step, backwards and then forwards again.
+        product, factors = dot(moves[-1], direction, self.workers), []
+        for i in reversed(range(len(moves))):
+            factors.append(product / curvatures[i])
+            scale, following = (1.0, moves[i - 1]) if i else (first_guess, changes[0])
+            move = -factors[-1], changes[i], scale, direction, following
+            product = move_and_dot(*move, self.workers)
+        for i, factor in enumerate(reversed(factors)):
+            correction = factor - product / curvatures[i]
+            move = correction, moves[i], 1.0, direction, changes[min(i + 1, len(changes) - 1)]
+            product = move_and_dot(*move, self.workers)
+        return direction
 
     def _downhill(self) -> Floats1d:
         """`-g`."""

@@ -76,9 +76,6 @@ class HiddenRows:
     def counts(self, workers: Workers) -> Floats:
         return np.full(self.hidden.shape[1], float(self.n_scored))
 
-    def release_memory(self) -> None:
-        """There is nothing that is made again."""
-
 
 class NetworkRows(HiddenRows):
     """The same under a network, which learns, too."""

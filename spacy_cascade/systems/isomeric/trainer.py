@@ -16,7 +16,7 @@ from ...penalties.base import Penalty
 from ...pipeline.learning import ExampleSource
 from ...trainers.base import BYTES_OF_WEIGHT, Fit, Progress, Room, Shape, Source, State, Task
 from ...trainers.lbfgs import BatchSettings
-from ...trainers.lbfgs_run import BatchFit, LBFGSRun, Released
+from ...trainers.lbfgs_run import BatchFit, LBFGSRun
 from ...trainers.objective import Objective
 from .loss import NEEDS, IsomericLoss, JointObjective
 
@@ -126,10 +126,10 @@ class JointLBFGS(BatchSettings):
         start = np.concatenate([one.parameters(first.start), two.parameters(second.start)])
         run = LBFGSRun(self, joint, start, workers)
         n = one.n_parameters
-        fitted = JointlyFitted(one, run, first.data, slice(n))
+        fitted = JointlyFitted(one, run, slice(n))
         partner.join(fitted)
         part = slice(n, None)
-        return JointFit(two, run, second.data, part, joint.loss, fitted, self.first)
+        return JointFit(two, run, part, joint.loss, fitted, self.first)
 
 
 def _objective(task: Task, workers: Workers) -> Objective:
@@ -158,13 +158,12 @@ class JointFit(BatchFit):
         self,
         objective: Objective,
         run: LBFGSRun,
-        corpus: Released,
         part: slice,
         loss: IsomericLoss,
         first: JointlyFitted,
         name_of_first: str,
     ) -> None:
-        super().__init__(objective, run, corpus, part)
+        super().__init__(objective, run, part)
         self._loss, self._first, self._name_of_first = loss, first, name_of_first
 
     def _step(self, data: object, progress: Progress) -> float:

@@ -57,9 +57,7 @@ class OnRay(ShardedTrainer):
             shards.append(shard)
         task = source.task_on(shards)
         shards.start(task.loss)
-        return self.trainer.minimise(
-            ShardedLoss(shards), shards.structure, shards.n_units, task, shards
-        )
+        return self.trainer.minimise(ShardedLoss(shards), shards.structure, shards.n_units, task)
 
 
 def _ray() -> Any:
@@ -142,9 +140,6 @@ class RayShards:
         if isinstance(found, CascadeError):
             raise found
         return found
-
-    def release_memory(self) -> None:
-        """Nothing: actors keep what they have."""
 
 
 def _end(ray: Any, actors: list[Any]) -> None:

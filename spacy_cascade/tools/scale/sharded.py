@@ -133,9 +133,6 @@ class CorpusFile:
     def _read(self, shard: LabelledSequences) -> LabelledSequences:
         return replace(shard, structure=self.structure)
 
-    def release_memory(self) -> None:
-        """Nothing: a shard takes all of its memory along."""
-
 
 @dataclass
 class FileShards:
@@ -198,6 +195,4 @@ class Sharded(ShardedTrainer):
             corpus.append(shard)
         task = source.task_on(corpus)
         shards = FileShards(corpus, task.loss, self.trainer.thread_pool())
-        return self.trainer.minimise(
-            ShardedLoss(shards), corpus.structure, corpus.n_units, task, corpus
-        )
+        return self.trainer.minimise(ShardedLoss(shards), corpus.structure, corpus.n_units, task)

@@ -98,20 +98,20 @@ def _in_precision_of(lanes: Lanes, context: Any, builder: Any, found: Any) -> An
 
 def _doubles(typing: Any, numbers: Any) -> Generate:
     wide = Lanes(types.float64, numbers.n)
-    return wide(numbers), lambda context, builder, signature, arguments: (
-        _in_precision_of(wide, context, builder, arguments[0])
+    return wide(numbers), lambda context, builder, signature, arguments: _in_precision_of(
+        wide, context, builder, arguments[0]
     )
 
 
 def _plus(typing: Any, x: Any, y: Any) -> Generate:
-    return x(x, y), lambda context, builder, signature, arguments: (
-        builder.fadd(arguments[0], _in_precision_of(x, context, builder, arguments[1]))
+    return x(x, y), lambda context, builder, signature, arguments: builder.fadd(
+        arguments[0], _in_precision_of(x, context, builder, arguments[1])
     )
 
 
 def _times(typing: Any, x: Any, y: Any) -> Generate:
-    return x(x, y), lambda context, builder, signature, arguments: (
-        builder.fmul(arguments[0], _in_precision_of(x, context, builder, arguments[1]))
+    return x(x, y), lambda context, builder, signature, arguments: builder.fmul(
+        arguments[0], _in_precision_of(x, context, builder, arguments[1])
     )
 
 
@@ -123,8 +123,10 @@ def _filled(typing: Any, number: Any, n: Any) -> Generate:
 
 
 def _one_of(typing: Any, numbers: Any, i: Any) -> Generate:
-    return types.float64(numbers, i), lambda context, builder, signature, arguments: (
-        builder.extract_element(arguments[0], _number(i.literal_value))
+    return types.float64(
+        numbers, i
+    ), lambda context, builder, signature, arguments: builder.extract_element(
+        arguments[0], _number(i.literal_value)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...lib.processes import Result, TaskRunner
@@ -17,7 +17,10 @@ RERANKED = 6
 
 @dataclass(frozen=True)
 class FigureSetup:
-    """Where the corpora are, and how often to measure. Its methods train and return results."""
+    """Where the corpora are, and how often to measure. Its methods train and return results.
+
+    config: of the cascade, one of `configs/` or a path.
+    """
 
     runner: TaskRunner
     corpora: Path
@@ -25,6 +28,7 @@ class FigureSetup:
     ner_seconds: float = 20.0
     rounds: int = 5
     passes: int = 5
+    config: str = "memb.cfg"
 
     def path(self, name: str) -> str:
         return str(self.corpora / name)
@@ -44,15 +48,22 @@ class FigureSetup:
 
     def compile_kernels(self) -> None:
         """Compile every kernel before anything is timed."""
-        for name in ("memb.cfg", "ocr.cfg"):
+        for name in (self.config, "ocr.cfg"):
             self.runner.compile_kernels(name, self.path("dev.spacy"))
 
     def cascade(self) -> Result:
         """The cascade, trained and scored after each update."""
-        return self._train("memb.cfg", model=self.model("cascade"))
+        return self._train(self.config, model=self.model(Path(self.config).stem))
 
     def training_only(self, repeat: int = 0, **settings: int) -> Result:
-        return self._train("memb.cfg", repeat, evaluate=False, **settings)
+        return self._train(self.config, repeat, evaluate=False, **settings)
+
+    def of_init(self) -> FigureSetup:
+        """The same with the config that `init` makes for the corpus."""
+        path = self.model("init.cfg")
+        task = {"output": path, **self.data, "lang": "en"}
+        self.runner.run("lib.package:write_training_config", task)
+        return replace(self, config=path)
 
     def _train(self, config: str, repeat: int = 0, **settings: str | int) -> Result:
         arguments = {"config": str(config_path(config)), **self.data, **settings}
@@ -79,7 +90,7 @@ class FigureSetup:
 
     def cascade_model(self) -> str:
         self.cascade()
-        return self.model("cascade")
+        return self.model(Path(self.config).stem)
 
     def online_model(self) -> str:
         """The folder of the online cascade, trained on minibatches and scored by its config."""

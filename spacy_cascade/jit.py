@@ -23,7 +23,7 @@ def _advice() -> str:
 
 
 try:
-    from numba import config, njit
+    from numba import config, njit, types
 except Exception as error:  # It may be missing, or refuse this Python or NumPy by any error.
     raise ImportError(
         "spacy_cascade cannot import numba, which compiles its kernels: "
@@ -40,7 +40,11 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 def kernel(function: Kernel) -> Kernel:
     """Compile on first use, and cache the machine code (`kernel_cache`) if a folder is writable."""
-    compiled: Any = njit(nogil=True)(function)
+    return _compile(function)
+
+
+def _compile(function: Kernel, **options: Any) -> Kernel:
+    compiled: Any = cast(Any, njit)(nogil=True, **options)(function)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return cast(Kernel, compiled)
     compiled.__class__ = _interruptible(compiled.__class__)
@@ -78,9 +82,40 @@ def _is_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-def helper(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that only other kernels call."""
+def maker(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that only other kernels call, and that makes or returns arrays."""
     return kernel(function)
+
+
+def helper(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that only other kernels call, and that makes and returns no array.
+
+    It counts no references to arrays: a short function that does takes ten times as long. What it
+    calls is compiled so too, and so must be helpers.
+    """
+    compiled: Any = _compile(function, _nrt=False)
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        compiled.__class__ = _borrowing(compiled.__class__)
+    return cast(Callable[..., Any], compiled)
+
+
+@cache
+def _borrowing(dispatcher: Any) -> Any:
+    """A dispatcher that refuses a function which returns arrays: nobody would keep them."""
+
+    class Borrowing(dispatcher):  # type: ignore[misc]
+        def get_call_template(self, *arguments: Any) -> Any:
+            found = dispatcher.get_call_template(self, *arguments)
+            for signature in self.nopython_signatures:
+                if _has_arrays(signature.return_type):
+                    raise TypeError(f"{self.py_func} returns an array: make it a maker.")
+            return found
+
+    return Borrowing
+
+
+def _has_arrays(kind: Any) -> bool:
+    return isinstance(kind, types.Array) or any(map(_has_arrays, getattr(kind, "types", ())))
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -192,11 +192,12 @@ def write_candidates(
 def candidate_groups(doc: Doc, key: str) -> list[SpanGroup]:
     """The groups `<key>/1`, `<key>/2` … of a Doc that a segmenter wrote, as far as they go."""
     groups: list[SpanGroup] = []
-    name = f"{key}/1"
-    while name in doc.spans and BOUNDS in doc.spans[name].attrs:
-        groups.append(doc.spans[name])
-        name = f"{key}/{len(groups) + 1}"
-    return groups
+    spans = doc.spans.data
+    while True:
+        group = spans.get(f"{key}/{len(groups) + 1}")
+        if group is None or BOUNDS not in group.attrs:
+            return groups
+        groups.append(group)
 
 
 def drop_candidates(doc: Doc, key: str) -> None:

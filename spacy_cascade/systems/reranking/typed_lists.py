@@ -370,8 +370,10 @@ def _replace_entities(
     of these was set. Entities that were there then stay, and tokens that leave an entity are
     outside. Returns which typed spans were added, bool `[P]`.
     """
-    read = [doc.to_array(ENTITY_ATTRIBUTES) for doc in docs]
-    of_tokens = np.concatenate(read).astype(np.uint64, copy=False)
+    has_ids = any(doc.has_annotation(name) for doc in docs for name in ENTITY_ATTRIBUTES[2:])
+    read = ENTITY_ATTRIBUTES if has_ids else ENTITY_ATTRIBUTES[:2]  # each takes as long as the rest
+    of_tokens = np.zeros((doc_starts[-1], len(ENTITY_ATTRIBUTES)), dtype=np.uint64)
+    of_tokens[:, : len(read)] = np.concatenate([doc.to_array(read) for doc in docs])
     start, end = entity_bounds(of_tokens[:, 0], of_tokens[:, 1], doc_starts)
     entities = SpanKeys(start, end, of_tokens[start, 1])
     gives_way = (find_spans(entities, replaced) >= 0) & ~taken_tokens(before)[start]
@@ -383,5 +385,5 @@ def _replace_entities(
     if of_new is not None:
         is_added[is_added] = of_new
     for doc, (i, j) in zip(docs, pairwise(doc_starts.tolist()), strict=True):
-        doc.from_array(ENTITY_ATTRIBUTES, of_tokens[i:j])  # type: ignore[arg-type]
+        doc.from_array(read, of_tokens[i:j, : len(read)])  # type: ignore[arg-type]
     return is_added

@@ -24,7 +24,7 @@ def _advice() -> str:
 
 
 try:
-    from numba import config, njit
+    from numba import config, njit, types
 except Exception as error:  # It may be missing, or refuse this Python or NumPy by any error.
     raise ImportError(
         "spacy_cascade cannot import numba, which compiles its kernels: "
@@ -38,25 +38,26 @@ except (ImportError, AttributeError):  # A numba with other internals: use its o
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 _OPTIONS: Any = {"nogil": True, "no_cfunc_wrapper": True}
-_OPTIONS_WITHIN: Any = {**_OPTIONS, "no_cpython_wrapper": True}
 """Nothing calls kernels as functions of C, for which they would be compiled once more."""
 
 
 def kernel(function: Kernel) -> Kernel:
     """Compile on first use, and cache the machine code (`kernel_cache`) if a folder is writable."""
-    compiled: Any = njit(**_OPTIONS)(function)
-    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-        compiled.__class__ = _interruptible(compiled.__class__)
-        _keep(compiled)
-    return cast(Kernel, compiled)
+    return _compile(function, _interruptible)
 
 
-def _keep(compiled: Any) -> None:
+def _compile(function: Kernel, called: Callable[[Any], Any], **options: Any) -> Kernel:
+    """called: makes of numba's class of dispatchers one that answers calls."""
+    compiled: Any = njit(**_OPTIONS, **options)(function)
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return cast(Kernel, compiled)
+    compiled.__class__ = called(compiled.__class__)
     if KernelCache is not None:
         compiled._cache = KernelCache(compiled)
     else:
         with suppress(RuntimeError):  # No folder is writable.
             compiled.enable_caching()
+    return cast(Kernel, compiled)
 
 
 @cache
@@ -85,16 +86,22 @@ def _is_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-def helper(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that kernels call. Compilation takes a sixth less without what Python calls.
+def maker(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that kernels call, and that makes or returns arrays.
 
-    Where Python calls it, too, it is compiled as a kernel besides.
+    Compilation takes a sixth less without what Python calls. Where Python calls it, too, it is
+    compiled as a kernel besides.
     """
-    compiled: Any = njit(**_OPTIONS_WITHIN)(function)
-    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-        compiled.__class__ = _within(compiled.__class__)
-        _keep(compiled)
-    return cast(Callable[..., Any], compiled)
+    return _compile(function, _within, no_cpython_wrapper=True)
+
+
+def helper(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that kernels call, as `maker`, but that makes and returns no array.
+
+    It counts no references to arrays: a short function that does takes ten times as long. What it
+    calls is compiled so too, and so must be helpers.
+    """
+    return _compile(function, _borrowing, no_cpython_wrapper=True, _nrt=False)
 
 
 @cache
@@ -110,6 +117,25 @@ def _within(dispatcher: Any) -> Any:
             return self._for_python(*arguments)
 
     return Within
+
+
+@cache
+def _borrowing(dispatcher: Any) -> Any:
+    """A dispatcher that refuses a function which returns arrays: nobody would keep them."""
+
+    class Borrowing(_within(dispatcher)):  # type: ignore[misc]
+        def get_call_template(self, *arguments: Any) -> Any:
+            found = dispatcher.get_call_template(self, *arguments)
+            for signature in self.nopython_signatures:
+                if _has_arrays(signature.return_type):
+                    raise TypeError(f"{self.py_func} returns an array: make it a maker.")
+            return found
+
+    return Borrowing
+
+
+def _has_arrays(kind: Any) -> bool:
+    return isinstance(kind, types.Array) or any(map(_has_arrays, getattr(kind, "types", ())))
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

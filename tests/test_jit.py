@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import signal
 import time
+from importlib import import_module
+from pkgutil import walk_packages
 
 import numpy as np
 import pytest
+from numba import config
+from numba.core.dispatcher import Dispatcher
 
-from spacy_cascade.jit import kernel
+import spacy_cascade
+from spacy_cascade.jit import helper, kernel
 from spacy_cascade.types import Floats1d, Ints1d
+
+IS_INTERPRETED = bool(config.DISABLE_JIT)
 
 
 @kernel
@@ -48,3 +55,41 @@ def test_kernels_call_each_other() -> None:
     first, numbers = _twice(np.array([3.0, 1.0]))
     assert first.tolist() == [6.0]
     assert numbers.tolist() == [0, 1]
+
+
+@helper
+def _first(values):  # type: ignore[no-untyped-def]
+    return values[:1], 1
+
+
+@kernel
+def _first_of(values: Floats1d) -> float:
+    return float(_first(values)[0][0])
+
+
+@pytest.mark.skipif(IS_INTERPRETED, reason="Python counts references")
+def test_a_helper_returns_no_array() -> None:
+    """It would be freed while it is used."""
+    with pytest.raises(Exception, match="returns an array"):
+        _first_of(np.ones(3))
+
+
+@pytest.mark.skipif(IS_INTERPRETED, reason="Python counts references")
+def test_helpers_call_helpers_only() -> None:
+    """Numba compiles what they call as it compiles them."""
+    modules = walk_packages(spacy_cascade.__path__, "spacy_cascade.")
+    compiled = {
+        value
+        for module in modules
+        if not module.name.endswith("__main__")
+        for value in vars(import_module(module.name)).values()
+        if isinstance(value, Dispatcher)
+    }
+    helpers = [each for each in compiled if "_nrt" in each.targetoptions]
+    assert len(helpers) > 50
+    for each in helpers:
+        function = each.py_func
+        for name in function.__code__.co_names:
+            callee = function.__globals__.get(name)
+            if isinstance(callee, Dispatcher):
+                assert {"_nrt", "inline"} & callee.targetoptions.keys(), (function, name)

@@ -100,7 +100,7 @@ def _annotate_texts(
         for name, nlp in pipelines.items():
             n_passes = 1 if name == "_ner" else passes
             timings.add(f"warm{name}", partial(_pipe, nlp, texts), n_passes)
-    return timings.rates(n_tokens[""])
+    return timings.rates(next(iter(n_tokens.values())))
 
 
 def _pipe(nlp: Language, texts: Sequence[str]) -> Iterable[Doc]:
@@ -163,6 +163,14 @@ def decode_in_turns(
         for name, path in models.items():
             timings.add(f"first_{name}", partial(_load_and_annotate, path, docs))
     return timings.rates(sum(map(len, docs)))
+
+
+def decode_texts_in_turns(
+    models: Mapping[str, str], dev: str, rounds: int, passes: int
+) -> dict[str, Any]:
+    """As `decode_in_turns`, from raw text to entities without confidences."""
+    loads = {f"_{name}": partial(load, path, False) for name, path in models.items()}
+    return _annotate_texts(loads, dev, rounds, passes)
 
 
 def _load_and_annotate(path: str, docs: Sequence[Doc]) -> Iterator[Doc]:

@@ -99,7 +99,6 @@ class SpanContext:
         self.start, self.end = start, end
         self.found = found
         self.text_of, self.own_flags = text_of, own_flags
-        self._sequence = _numbers(tokens.sequence_starts, start)
 
     def values(self, attributes: Sequence[Callable[[SpanContext], Keys1d]]) -> Keys2d:
         """Values of attributes, uint64 `[U, C]`, 0 where there is none (`Plan.context`)."""
@@ -183,7 +182,8 @@ class SpanContext:
 
     def _in_sentence(self, neighbour: Pointers1d) -> Bools1d:
         start = self._found_at(self.found.start, neighbour)
-        same: Bools1d = _numbers(self.tokens.sequence_starts, start) == self._sequence
+        starts = self.tokens.sequence_starts
+        same: Bools1d = _numbers(starts, start) == _numbers(starts, self.start)
         return same & (start >= 0)
 
     def _found_at(self, values: Pointers1d, number: Pointers1d) -> Pointers1d:

@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit import helper, kernel, maker
 from ..types import Floats1d
 from .lattice import Chains, LossTerms, longest_of
 
@@ -93,7 +93,7 @@ def forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, ma
     return log_partition
 
 
-@helper
+@maker
 def room_for(lattice, starts):  # type: ignore[no-untyped-def]
     """Room for `w` and `marginals` of the longest sequence."""
     longest = longest_of(starts)

@@ -17,14 +17,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit import helper, kernel, maker
 from ..types import Floats1d
 from .chain import count_observed, edge_between, log_space_loss
 from .lattice import Chains, LossTerms, longest_of
 from .scaled_chain import scaled_forward, scaled_room
 
 
-@helper
+@maker
 def _add_marginals(chains, i, room, weight, transition_counts):  # type: ignore[no-untyped-def]
     """Add `weight · P(e at t)` to the scores of sequence `i`, and to `transition_counts` `[E]`."""
     lattice, scores, _, _, _, starts = chains

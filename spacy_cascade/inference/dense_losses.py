@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit import helper, kernel, maker
 from ..types import Floats1d
 from .chain import count_observed, log_partitions, observed_path
 from .chain_losses import chain_losses, computed_by
@@ -47,7 +47,7 @@ def _add_product(vector, matrix, out):  # type: ignore[no-untyped-def]
             out[c] += vector[q] * matrix[q, c]
 
 
-@helper
+@maker
 def _exponentials(chains):  # type: ignore[no-untyped-def]
     """`m0`, `M`, `max m`, and the label of each column; the column of each label."""
     n = chains.scores.shape[1]
@@ -56,7 +56,7 @@ def _exponentials(chains):  # type: ignore[no-untyped-def]
     return (initial, np.exp(matrix - shift), shift, labels), columns
 
 
-@helper
+@maker
 def _room_for(starts, n):  # type: ignore[no-untyped-def]
     """Room for `a`, `x` and `z` of the longest sequence."""
     longest = longest_of(starts)
@@ -104,7 +104,7 @@ def _forward(chains, cost, i, exponentials, room):  # type: ignore[no-untyped-de
     return log_partition
 
 
-@helper
+@maker
 def _backward(matrix_back, length, room, sign, counts, pairs, first_counts):  # type: ignore[no-untyped-def]
     """Add `sign · P(c at t)` to `counts`, that of the first position to `first_counts` too.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import helper
+from ..jit import maker
 from ..types import Floats1d, Floats2d
 
 
@@ -40,7 +40,7 @@ def no_prior(n_columns: int, n_transitions: int) -> OnlinePrior:
     )  # fmt: skip
 
 
-@helper
+@maker
 def hold_back(prior, features, n, changes):  # type: ignore[no-untyped-def]
     """Shrink the changes `d M²` of the first `n` features; by how much less their norm is."""
     width = changes.shape[1]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit import helper, kernel, maker
 from ..types import Floats2d, Ints1d, Pointers1d
 from .chain import edge_between
 from .lattice import Chains, Lattice
@@ -70,7 +70,7 @@ def path_edges(lattice, path, edges):  # type: ignore[no-untyped-def]
         previous = path[t]
 
 
-@helper
+@maker
 def token_differences(lattice, right, wrong, starts, active, mixing, place_of, features, changes):  # type: ignore[no-untyped-def]
     """Features in which two paths differ, written to `features`, and `d M²` to their `changes`.
 

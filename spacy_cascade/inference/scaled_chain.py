@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from ..jit import helper
+from ..jit import helper, maker
 
 _SMALLEST_EDGE = 1e-100
 """Of `x`; doubles go down to 1e-308."""
@@ -79,7 +79,7 @@ def scaled_forward(chains, cost, i, room):  # type: ignore[no-untyped-def]
     return scaled_sums(chains, cost, starts[i], starts[i + 1], True, room)
 
 
-@helper
+@maker
 def scaled_room(lattice, longest):  # type: ignore[no-untyped-def]
     """Room for `x`, `a` and `z` of so many tokens."""
     n_labels, n_edges = len(lattice.first_edge) - 1, len(lattice.source)
@@ -108,7 +108,7 @@ def scaled_backward(lattice, length, after, room):  # type: ignore[no-untyped-de
                 a[row, lattice.source[e]] += a[row + 1, y] * x[row, e]
 
 
-@helper
+@maker
 def scaled_marginals(chains, i, room):  # type: ignore[no-untyped-def]
     """As `chain.forward_backward` of sequence `i`; whether its numbers are large enough."""
     if scaled_forward(chains, chains.cost, i, room) == -np.inf:

@@ -186,7 +186,7 @@ class TagSet:
         inside = np.array([scheme.is_inside(tag) for tag in self.tags])[tags]
         inside[1:] &= label[1:] == label[:-1]
         inside[sequence_starts[:-1]] = False
-        start = np.flatnonzero((tags > 0) & ~inside)
         stops = np.append(np.flatnonzero(~inside), len(tags))
-        end = stops[np.searchsorted(stops, start, side="right")]
-        return Spans(start, end, label[start])
+        first = np.flatnonzero(tags[stops[:-1]] > 0)
+        start = stops[first]
+        return Spans(start, stops[first + 1], label[start])

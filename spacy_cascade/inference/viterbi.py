@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import helper, kernel
+from ..jit import helper, kernel, maker
 from ..types import Floats1d, Ints1d
 from .lattice import Chains, longest_of
 
@@ -62,7 +62,7 @@ def viterbi(chains: Chains, path: Ints1d, path_scores: Floats1d) -> None:
             label = came_from[t - begin, label]
 
 
-@helper
+@maker
 def transition_matrix(lattice, transitions, n):  # type: ignore[no-untyped-def]
     """`m0` `[n]` and `m` `[n, n]`, `-inf` where there is no edge.
 

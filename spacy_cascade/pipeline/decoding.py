@@ -168,10 +168,11 @@ def decode(
     ranked = None
     if settings.n_best == 1:
         path = batch.best_path()
+        spans = batch.spans(path)
     else:
         paths, scores = batch.best_paths(settings.n_best)
         path, ranked = paths[0], batch.ranked(paths, scores, is_probabilistic)
-    spans = batch.spans(path)
+        spans = ranked.spans[0]
     if not settings.confidence:
         return Decoded(spans, None, ranked)
     confidences = batch.posteriors(path, spans, settings.temperature)

@@ -45,6 +45,7 @@ from .spans.results import (
     thresholds_of,
     write_segments,
 )
+from .spans.tables import characters_of
 
 NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
 
@@ -209,12 +210,13 @@ class CascadeSegmenter(CascadePipe):
         earlier run left there is removed.
         """
         docs, key, labels = list(docs), self.spans_key, self._label_hashes()
-        write_segments(docs, key, scores, labels, thresholds_of(self), self.set_ents)
+        listed = [found.candidates for found in scores if found.candidates is not None]
+        characters = characters_of(docs) if listed else None
+        write_segments(docs, key, scores, labels, thresholds_of(self), self.set_ents, characters)
         for doc in docs:
             drop_candidates(doc, key)
-        listed = [found.candidates for found in scores if found.candidates is not None]
-        if listed:
-            write_candidates(docs, key, listed, labels)
+        if characters is not None:
+            write_candidates(docs, key, listed, labels, characters)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the registered scorer, told whether entities are chosen from the spans."""

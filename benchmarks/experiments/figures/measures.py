@@ -298,8 +298,28 @@ def reranked_speed(setup: FigureSetup) -> Outcome:
     return rows, found
 
 
+def systems(setup: FigureSetup) -> Outcome:
+    """Tokens a second of systems beside the chain, divided by those of the chain; known words."""
+    online, test = setup.online_model(), setup.speed_test
+    models = {"chain": setup.cascade_model(), "other": setup.semi_markov_model()}
+    of_docs = {"models": models, **test}
+    of_texts = {"models": {"chain": online, "other": setup.reranked_model()}, **test}
+    listed = {"model": online, "n_best": LISTED, **test}
+    run = setup.runner.run
+    segments = run("peers.decoding_speed:decode_in_turns", of_docs)
+    reranked = run("peers.decoding_speed:decode_texts_in_turns", of_texts)
+    nbest = run("peers.decoding_speed:predict_nbest", listed)
+    both = "warm_chain", "warm_other"
+    rows = [
+        ratio("speed of semi-Markov segmenter over chain", segments, *both),
+        ratio(f"speed of {LISTED} best segmentations over 1 best", nbest, "one", "n"),
+        ratio("speed of reranked over online cascade", reranked, *both),
+    ]
+    return rows, {"semi_markov": segments, "nbest": nbest, "reranked": reranked}
+
+
 _ALL = (
     accuracy, training, threads, memory, decoding, raw_text, confidences, two_threads,
-    two_processes, loading, nbest_speed, reranked_speed, compilation, of_init, scale,
+    two_processes, loading, nbest_speed, reranked_speed, systems, compilation, of_init, scale,
 )  # fmt: skip
 FIGURES: dict[str, Callable[[FigureSetup], Outcome]] = {figure.__name__: figure for figure in _ALL}

@@ -92,6 +92,11 @@ class FigureSetup:
         self.cascade()
         return self.model(Path(self.config).stem)
 
+    def semi_markov_model(self) -> str:
+        """The folder of the cascade with a semi-Markov segmenter."""
+        self._train("semi.cfg", model=self.model("semi"))
+        return self.model("semi")
+
     def online_model(self) -> str:
         """The folder of the online cascade, trained on minibatches and scored by its config."""
         model = Path(self.model("ocr"))

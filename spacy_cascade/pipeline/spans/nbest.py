@@ -134,7 +134,7 @@ def candidates_by_doc(found: Ranked, tokens: Tokens) -> list[Candidates]:
     for d, first in enumerate(doc_starts[:-1]):
         own = slice(sequence_cuts[d], sequence_cuts[d + 1])
         log_probabilities = None if probabilities is None else probabilities[:, own]
-        joined = part_of(ranked, slice(cuts[d], cuts[d + 1]), 0)
+        joined = Spans(*(column[cuts[d] : cuts[d + 1]] for column in ranked))
         of_sentences = (starts[own] - first).tolist()
         scores = found.scores[:, own]
         by_doc.append(Candidates(of_sentences, joined, n_spans[d], scores, log_probabilities))
@@ -163,15 +163,14 @@ def segmentations(
 
 
 def write_candidates(
-    docs: Sequence[Doc], key: str, found: Sequence[Candidates], labels: Sequence[int]
-) -> None:
-    """Write `doc.spans["<key>/k"]` of each Doc, and nothing else."""
-    if not docs:
-        return
+    docs: Sequence[Doc], key: str, found: Sequence[Candidates], labels: Sequence[int],
+    characters: Pointers2d,
+) -> None:  # fmt: skip
+    """Write `doc.spans["<key>/k"]` of each Doc, and nothing else. characters: for `new_tables`."""
     start, end, label = map(np.concatenate, zip(*(each.joined for each in found), strict=True))
     hashes = np.array(labels, dtype=np.uint64)[label]
     n_spans = [len(each.joined.start) for each in found]
-    tables = new_tables(docs, n_spans, start, end, hashes)
+    tables = new_tables(docs, n_spans, start, end, hashes, characters)
     for doc, each, table in zip(docs, found, tables, strict=True):
         probabilities, bounds = each.log_probabilities, table.bounds
         scores = (each.scores if probabilities is None else probabilities).tolist()
@@ -192,11 +191,12 @@ def write_candidates(
 def candidate_groups(doc: Doc, key: str) -> list[SpanGroup]:
     """The groups `<key>/1`, `<key>/2` … of a Doc that a segmenter wrote, as far as they go."""
     groups: list[SpanGroup] = []
-    name = f"{key}/1"
-    while name in doc.spans and BOUNDS in doc.spans[name].attrs:
-        groups.append(doc.spans[name])
-        name = f"{key}/{len(groups) + 1}"
-    return groups
+    spans = doc.spans.data
+    while True:
+        group = spans.get(f"{key}/{len(groups) + 1}")
+        if group is None or BOUNDS not in group.attrs:
+            return groups
+        groups.append(group)
 
 
 def drop_candidates(doc: Doc, key: str) -> None:

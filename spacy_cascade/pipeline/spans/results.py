@@ -14,7 +14,7 @@ from ...errors import ConfigError
 from ...features.scored_spans import only_added
 from ...features.tokens import Tokens
 from ...inference.schemes import Spans
-from ...types import Floats1d, Floats2d
+from ...types import Floats1d, Floats2d, Pointers2d
 from .confidences import records_of
 from .entities import write_entities, write_group
 from .nbest import Candidates, Ranked, candidates_by_doc
@@ -95,19 +95,19 @@ def segments_by_doc(parts: Sequence[tuple[int, Decoded]], tokens: Tokens) -> lis
 
 def write_segments(
     docs: Sequence[Doc], key: str, found: Sequence[Segments], labels: Sequence[int],
-    thresholds: Floats1d, set_ents: bool,
+    thresholds: Floats1d, set_ents: bool, characters: Pointers2d | None = None,
 ) -> None:  # fmt: skip
     """Write the spans and confidences to `doc.spans[key]`, and with `set_ents` to `doc.ents`.
 
     labels, thresholds: hash and threshold of each label. Where spans overlap, those with the
-    largest sum of confidences less thresholds become entities.
+    largest sum of confidences less thresholds become entities. characters: as for `new_tables`.
     """
     if not docs:
         return
     spans = Spans(*map(np.concatenate, zip(*(each.spans for each in found), strict=True)))
     n_spans = [len(each.spans.start) for each in found]
     hashes = np.array(labels, dtype=np.uint64)[spans.label]
-    tables = new_tables(docs, n_spans, spans.start, spans.end, hashes)
+    tables = new_tables(docs, n_spans, spans.start, spans.end, hashes, characters)
     records = records_of(tables, [each.confidences for each in found], set_ents)
     for doc, each, table, record in zip(docs, found, tables, records, strict=True):
         sure = each.confidences

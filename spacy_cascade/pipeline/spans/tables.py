@@ -79,7 +79,7 @@ class SpanTable(NamedTuple):
 
     def with_labels(self, label: Keys1d) -> SpanTable:
         """The same spans with other labels, uint64 `[P]`."""
-        return self._replace(label=label)
+        return SpanTable(*self[:4], label, *self[5:])
 
     def spans(self, doc: Doc) -> list[Span]:
         """`Span` objects; the characters are those of the tokens."""
@@ -93,22 +93,28 @@ def new_table(doc: Doc, start: Pointers1d, end: Pointers1d, label: Keys1d) -> Sp
     return table
 
 
+def characters_of(docs: Sequence[Doc]) -> Pointers2d:
+    """First character and length of each token of Docs, one after the other, int64 `[T, 2]`."""
+    read = [doc.to_array(_CHARACTERS) for doc in docs]
+    return np.concatenate([np.zeros((0, 2), dtype=np.uint64), *read]).astype(np.int64)
+
+
 def new_tables(
     docs: Sequence[Doc],
     n_spans: Sequence[int] | Pointers1d,
     start: Pointers1d,
     end: Pointers1d,
     label: Keys1d,
+    characters: Pointers2d | None = None,
 ) -> list[SpanTable]:
     """Spans of Docs that are in no knowledge base, for each Doc.
 
     n_spans: of each Doc. start, end, label: of the spans of all Docs, one after the other; tokens
-    counted in each Doc.
+    counted in each Doc. characters: `characters_of` the Docs, for who needs it more than once.
     """
     none = np.zeros(len(start), dtype=np.uint64)
-    read = [doc.to_array(_CHARACTERS) for doc in docs]
-    characters = np.concatenate([np.zeros((0, 2), dtype=np.uint64), *read]).astype(np.int64)
-    offsets = np.repeat(np.cumsum([0, *map(len, read)])[:-1], n_spans)
+    characters = characters_of(docs) if characters is None else characters
+    offsets = np.repeat(np.cumsum([0, *map(len, docs)])[:-1], n_spans)
     start_char = characters[start + offsets, 0]
     end_char = characters[end + offsets - 1].sum(axis=1)
     return split_table(SpanTable(start, end, start_char, end_char, label, none, none), n_spans)

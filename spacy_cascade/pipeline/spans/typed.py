@@ -11,6 +11,7 @@ from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from spacy.attrs import ENT_IOB
 from spacy.tokens import Doc, SpanGroup
 
@@ -116,11 +117,18 @@ def write_types(doc: Doc, typed: TypedCandidates, classes: list[str], labels: li
     ):
         further: dict[str, Any] = {"classes": classes, "class_scores": scores[i:j]}
         if rank == 0:
-            further["earlier_iob"] = np.asarray(doc.to_array(ENT_IOB)).astype(np.int8)
+            further["earlier_iob"] = _entity_codes(doc)
         new = of_spans[i:j]
         if not keeps_none:
             new = np.where(typed_spans[i:j], new, table_of_group(group).label)
         _set_labels(doc, group, new, further)
+
+
+def _entity_codes(doc: Doc) -> npt.NDArray[np.int8]:
+    """`token.ent_iob` of all tokens; to find that no Doc has any takes a tenth of reading them."""
+    if not doc.has_annotation(ENT_IOB):
+        return np.zeros(len(doc), dtype=np.int8)
+    return np.asarray(doc.to_array(ENT_IOB)).astype(np.int8)
 
 
 def _set_labels(doc: Doc, group: SpanGroup, label: Keys1d, further: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...inference.lattice import Chains
-from ...jit import helper, kernel
+from ...jit import helper, kernel, maker
 from ...types import Floats1d, Floats2d, Ints1d
 from .blocks import Blocks, BlockWeights, added
 from .lockstep import Batch, make_batches, most_rows
@@ -44,7 +44,7 @@ def _best_before(blocks, weights, before, place, lowest):  # type: ignore[no-unt
     return origin
 
 
-@helper
+@maker
 def _fill(chains, blocks, weights, batch, delta):  # type: ignore[no-untyped-def]
     """Fill `δ` `[K, n]` of all rows."""
     _, scores, _, cost, tags, _ = chains

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...jit import helper, kernel
+from ...jit import kernel, maker
 from ...numeric.csr import BinaryCSR
 from ...types import Floats1d, Floats2d, Ints1d, Pointers1d, RealsXd
 
@@ -144,7 +144,7 @@ def add_placed_rows(
                 out[i, s] += crowded[whole[k], s]
 
 
-@helper
+@maker
 def _by_crowded_row(indptr, indices, places, begin, n):  # type: ignore[no-untyped-def]
     """The units with each crowded row: `units[starts[r]:starts[r + 1]]`, of `n` from `begin`."""
     starts = np.zeros(places.n_crowded + 1, dtype=np.int64)

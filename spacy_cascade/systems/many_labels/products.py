@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import helper
+from ...jit import helper, maker
 from ...types import Floats2d
 
 WIDTH = 32
@@ -48,7 +48,7 @@ def in_tiles(matrix: Floats2d) -> Floats2d:
     return np.ascontiguousarray(by_tile).reshape(n_tiles * inner, WIDTH)
 
 
-@helper
+@maker
 def _four_rows(left, shape, i):  # type: ignore[no-untyped-def]
     """Rows `i` to `i + 3` of the left side; the last one again where there are fewer."""
     row, last = shape.left_row + i, shape.left_row + shape.rows - 1
@@ -89,7 +89,7 @@ def _tile_products(rows, tiles, base, sums):  # type: ignore[no-untyped-def]
             sums[3 * WIDTH + j] += d[p] * w
 
 
-@helper
+@maker
 def add_products(left, tiles, out, shape):  # type: ignore[no-untyped-def]
     """`out[i, c] += Σ_p left[i, p] right[p, c]`; tiles: of the right side. shape: a `Shape`."""
     sums = np.empty(4 * WIDTH)
@@ -141,7 +141,7 @@ def _tile_maxima(rows, tiles, base, best):  # type: ignore[no-untyped-def]
             best[3 * WIDTH + j] = larger(best[3 * WIDTH + j], d[p] + w)
 
 
-@helper
+@maker
 def best_sums(left, tiles, out, shape):  # type: ignore[no-untyped-def]
     """`out[i, c] = max_p (left[i, p] + right[p, c])`; as `add_products`, but `out` is written."""
     best = np.empty(4 * WIDTH)

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...inference.structure import Weights
-from ...jit import helper, kernel
+from ...jit import helper, kernel, maker
 from ...numeric.design import Design
 from ...trainers.base import Fit, Progress
 from ...types import Floats1d, Floats2d, Ints1d, Pointers1d
@@ -91,8 +91,9 @@ def choose(lists: Lists, chosen: Ints1d, classes: Ints1d) -> None:
 @helper
 def _softmax(scores):  # type: ignore[no-untyped-def]
     """Turn scores into probabilities; returns the logarithm of what they are divided by."""
-    largest = scores.max()
-    total = 0.0
+    largest, total = scores[0], 0.0
+    for c in range(1, len(scores)):
+        largest = max(largest, scores[c])
     for c in range(len(scores)):
         scores[c] = np.exp(scores[c] - largest)
         total += scores[c]
@@ -101,7 +102,7 @@ def _softmax(scores):  # type: ignore[no-untyped-def]
     return largest + np.log(total)
 
 
-@helper
+@maker
 def _softmaxes(lists, i, scores):  # type: ignore[no-untyped-def]
     """Turn the scores `[U, C]` of the spans of a sentence into `p(c | u)`.
 
@@ -135,7 +136,7 @@ def span_posteriors(lists: Lists, classes: Ints1d, posteriors: Floats1d) -> None
             posteriors[u] = min(1.0, mass[u - begin] * of_class)
 
 
-@helper
+@maker
 def _risk(lists, i, errors, scores):  # type: ignore[no-untyped-def]
     """Risk of a sentence; its gradient replaces the scores `[U, C]` of the sentence's spans."""
     offset, first, last = lists.span_starts[i], lists.starts[i], lists.starts[i + 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +27,10 @@ from ...pipeline.spans.entities import (
 )
 from ...pipeline.spans.gold import GoldSpans
 from ...pipeline.spans.groups import size_of, table_of_group
-from ...pipeline.spans.nbest import RankedGroup, candidate_groups
+from ...pipeline.spans.nbest import BOUNDS, candidate_groups
 from ...pipeline.spans.placing import ENTITY, REJECTED
-from ...pipeline.spans.tables import SpanKeys, SpanTable, find_spans, new_table
-from ...types import Bools1d, Floats1d, Floats2d, Ints1d, Keys1d, Pointers1d, Pointers2d
+from ...pipeline.spans.tables import SpanKeys, SpanTable, find_spans, join_tables, new_tables
+from ...types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d
 from .minimum_risk import Lists, choose, span_posteriors
 
 _SHIFT = 32
@@ -123,35 +124,30 @@ def read_lists(docs: Sequence[Doc], key: str, where: str) -> TypedLists:
 
     where: who reads them, for messages. Raises `ConfigError` where one is missing or damaged.
     """
-    starts: list[int] = []
-    scores: list[list[float]] = []  # by rank, of all sentences so far
-    bounds: list[Pointers2d] = [np.zeros((0, 3), dtype=np.int64)]
-    class_scores: list[Floats2d] = []
-    classes: list[str] = []
+    listed = [_read_attributes(doc, key, where) for doc in docs]
     doc_starts = np.append(0, np.cumsum([len(doc) for doc in docs], dtype=np.int64))
-    for doc, offset in zip(docs, doc_starts.tolist(), strict=False):
-        groups = _read_groups(doc, key, where)
-        assert groups[0].classes is not None
-        classes = groups[0].classes
-        n_before, n = len(starts), len(groups[0].sequence_starts)
-        starts.extend(start + offset for start in groups[0].sequence_starts)
-        for rank, group in enumerate(groups):
-            if rank == len(scores):
-                scores.append([-np.inf] * n_before)
-            scores[rank].extend(group.sequence_scores)
-            ranks = np.full((len(group.bounds), 1), rank)
-            bounds.append(np.concatenate([group.bounds + offset, ranks], axis=1))
-            assert group.class_scores is not None
-            class_scores.append(group.class_scores)
-        for further in scores[len(groups) :]:
-            further.extend([-np.inf] * n)
+    offsets = doc_starts.tolist()
+    n_sentences = [len(of_ranks[0]["sequence_starts"]) for of_ranks in listed]
+    starts = [s + d for a, d in zip(listed, offsets, strict=False) for s in a[0]["sequence_starts"]]
+    scores = np.full((max(map(len, listed), default=0), len(starts)), -np.inf)
+    n_before = 0
+    for of_ranks, n in zip(listed, n_sentences, strict=True):
+        scores[: len(of_ranks), n_before : n_before + n] = [a["sequence_scores"] for a in of_ranks]
+        n_before += n
+    groups = [attributes for of_ranks in listed for attributes in of_ranks]
+    sizes = [len(attributes[BOUNDS]) for attributes in groups]
+    offset = np.repeat(doc_starts[:-1], list(map(len, listed)))
+    rank = np.array([rank for of_ranks in listed for rank in range(len(of_ranks))], dtype=np.int64)
+    bounds = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(a[BOUNDS] for a in groups)])
+    classes = listed[-1][0]["classes"] if listed else []
     columns = np.argsort(classes) if classes else np.zeros(0, dtype=np.int64)
-    values = np.concatenate(class_scores)[:, columns] if docs else np.zeros((0, 0))
+    values = [attributes["class_scores"] for attributes in groups]
     return _arrange(
         np.array(starts, dtype=np.int64),
-        np.array(scores, dtype=np.float64).reshape(len(scores), len(starts)),
-        np.concatenate(bounds),
-        values,
+        scores,
+        bounds + np.repeat(offset, sizes)[:, None],
+        np.repeat(rank, sizes),
+        np.concatenate(values)[:, columns] if docs else np.zeros((0, 0)),
         doc_starts,
         tuple(sorted(classes)),
     )
@@ -160,15 +156,16 @@ def read_lists(docs: Sequence[Doc], key: str, where: str) -> TypedLists:
 def _arrange(
     starts: Pointers1d,
     scores: Floats2d,
-    bounds: Pointers1d,
+    bounds: Pointers2d,
+    rank: Pointers1d,
     class_scores: Floats2d,
     doc_starts: Pointers1d,
     classes: tuple[str, ...],
 ) -> TypedLists:
-    """Spans and segmentations in the order of sentences; scores `[N, S]`, bounds `[M, 3]`."""
+    """Spans and segmentations in the order of sentences; scores `[N, S]`, bounds `[M, 2]`."""
     exists = -np.inf < scores.T
     number = (np.cumsum(exists) - 1).reshape(exists.shape)
-    start, end, rank = bounds.T
+    start, end = bounds.T
     sentence = np.searchsorted(starts, start, side="right") - 1
     segmentation = number[sentence, rank] if len(bounds) else np.zeros(0, dtype=np.int64)
     order = np.argsort(segmentation, kind="stable")
@@ -201,35 +198,32 @@ def _keys(start: Pointers1d, end: Pointers1d) -> Pointers1d:
     return (start << _SHIFT) | end
 
 
-def _read_groups(doc: Doc, key: str, where: str) -> list[RankedGroup]:
-    groups = [(group, RankedGroup.of(group)) for group in candidate_groups(doc, key)]
+def _read_attributes(doc: Doc, key: str, where: str) -> list[dict[str, Any]]:
+    """The attributes of the groups, as `RankedGroup` has them, best first."""
+    groups = candidate_groups(doc, key)
     if not groups:
         raise ConfigError(
             f"{where} needs the N best segmentations in doc.spans['{key}/1'], '{key}/2' …, but "
             f"the Doc that begins '{doc.text[:50]}' has none. Put cascade_segmenter with "
             f"n_best = 2 or more and spans_key = '{key}' before it."
         )
-    is_typed = all(ranked.class_scores is not None for _, ranked in groups)
-    if not is_typed or groups[0][1].earlier_iob is None:
+    ranked: list[dict[str, Any]] = [group.attrs for group in groups]
+    is_typed = all(attributes.get("class_scores") is not None for attributes in ranked)
+    if not is_typed or ranked[0].get("earlier_iob") is None:
         raise ConfigError(
             f"{where} found segmentations in doc.spans['{key}/1'] that have no types. Put "
             f"cascade_classifier with spans_key = '{key}' between cascade_segmenter and it."
         )
-    n_sentences = len(groups[0][1].sequence_starts)
-    for group, ranked in groups:
-        _check_unchanged(group, ranked, n_sentences, where)
-    return [ranked for _, ranked in groups]
-
-
-def _check_unchanged(group: SpanGroup, ranked: RankedGroup, n_sentences: int, where: str) -> None:
-    scores = () if ranked.class_scores is None else ranked.class_scores
-    n_spans = {size_of(group), len(ranked.bounds), len(scores)}
-    if len(n_spans) > 1 or len(ranked.sequence_scores) != n_sentences:
-        raise ConfigError(
-            f"{where} found doc.spans['{group.name}'] changed since cascade_segmenter wrote "
-            "it: its spans and its attributes differ in number. Leave these groups as they "
-            "are, or put the component that changes them after the reranker."
-        )
+    n_sentences = len(ranked[0]["sequence_starts"])
+    for group, attributes in zip(groups, ranked, strict=True):
+        size, n_scores = len(attributes[BOUNDS]), len(attributes["sequence_scores"])
+        if not size_of(group) == size == len(attributes["class_scores"]) or n_scores != n_sentences:
+            raise ConfigError(
+                f"{where} found doc.spans['{group.name}'] changed since cascade_segmenter wrote "
+                "it: its spans and its attributes differ in number. Leave these groups as they "
+                "are, or put the component that changes them after the reranker."
+            )
+    return ranked
 
 
 @dataclass(frozen=True)
@@ -243,22 +237,6 @@ class Chosen:
     spans: SpanKeys
     probabilities: Floats1d
     is_typed: Bools1d
-
-    def confidences(self, before: SpanGroup) -> Floats1d | None:
-        """Of each span: as before where it was found before, else its probability.
-
-        None where those before have none.
-        """
-        if before.attrs.get(CONFIDENCE_ATTRIBUTE) is None:
-            return None
-        confidences: Floats1d = self.probabilities.copy()
-        scores = scores_of(before)
-        if scores is not None:
-            place = find_spans(self.spans, table_of_group(before).keys)
-            earlier = np.append(scores, np.nan)[place]  # -1 where it was not there
-            known = ~np.isnan(earlier)
-            confidences[known] = earlier[known]
-        return confidences
 
 
 def choose_spans(typed: TypedLists, lists: Lists, strings: StringStore) -> list[Chosen]:
@@ -288,39 +266,115 @@ def write_chosen(docs: Sequence[Doc], key: str, chosen: Sequence[Chosen], set_en
     A Doc whose spans are what they were is left as the classifier has made it, if that has set its
     entities.
     """
+    changed: list[_Changed] = []
     for doc, found in zip(docs, chosen, strict=True):
         group = doc.spans[key]
-        before = table_of_group(group).keys
-        is_same = all(map(np.array_equal, before, found.spans))
-        earlier = candidate_groups(doc, key)[0].attrs["earlier_iob"]
-        writes_entities = set_ents and not (is_same and _has_changed(doc, earlier))
-        if is_same and not writes_entities:
-            continue
-        spans = new_table(doc, *found.spans)
-        confidences = found.confidences(group)
-        (record,) = records_of([spans], [confidences], found.is_typed & writes_entities)
-        if writes_entities:
-            typed = spans.take(found.is_typed)
-            record = only_added(record, _replace_entities(doc, before, typed, earlier))
-        write_group(doc, key, spans, confidences, group.attrs, record)
+        before, earlier = table_of_group(group).keys, doc.spans[f"{key}/1"].attrs["earlier_iob"]
+        if all(map(np.array_equal, before, found.spans)):
+            has_own = not np.array_equal(np.asarray(doc.to_array(ENT_IOB)), earlier)
+            if has_own or not set_ents:
+                continue
+        changed.append(_Changed(doc, found, group, before, earlier))
+    if changed:
+        _write_changed(key, changed, set_ents)
 
 
-def _has_changed(doc: Doc, earlier: npt.NDArray[np.int8]) -> bool:
-    """Whether a component has set entities since the tokens had these values of `ENT_IOB`."""
-    return not np.array_equal(np.asarray(doc.to_array(ENT_IOB)), earlier)
+class _Changed(NamedTuple):
+    """A Doc to write to, what was chosen for it, and what was there before.
+
+    before: spans of the group. earlier: `ENT_IOB` of the tokens before the classifier set entities.
+    """
+
+    doc: Doc
+    found: Chosen
+    group: SpanGroup
+    before: SpanKeys
+    earlier: npt.NDArray[np.int8]
+
+
+def _write_changed(key: str, changed: Sequence[_Changed], set_ents: bool) -> None:
+    """Write the spans of each Doc, with `set_ents` also its entities."""
+    docs, found = [each.doc for each in changed], [each.found for each in changed]
+    doc_starts = np.cumsum([0, *map(len, docs)])
+    spans = _in_batch([each.spans for each in found], doc_starts)
+    before = _in_batch([each.before for each in changed], doc_starts)
+    n_spans = [len(each.spans.start) for each in found]
+    own = map(np.concatenate, zip(*(each.spans for each in found), strict=True))
+    tables = new_tables(docs, n_spans, *own)
+    is_typed = np.concatenate([each.is_typed for each in found])
+    confidences = _confidences(changed, find_spans(spans, before), n_spans)
+    records = _records(tables, confidences, is_typed & set_ents)
+    if set_ents:
+        earlier = np.concatenate([each.earlier for each in changed])
+        typed = join_tables(tables)._replace(start=spans.start, end=spans.end).take(is_typed)
+        is_added = _replace_entities(docs, doc_starts, before, typed, earlier)
+        cuts = np.cumsum([0, *(np.count_nonzero(each.is_typed) for each in found)]).tolist()
+        records = [
+            only_added(record, is_added[i:j])
+            for record, (i, j) in zip(records, pairwise(cuts), strict=True)
+        ]
+    for each, table, sure, record in zip(changed, tables, confidences, records, strict=True):
+        write_group(each.doc, key, table, sure, each.group.attrs, record)
+
+
+def _in_batch(keys: Sequence[SpanKeys], doc_starts: Pointers1d) -> SpanKeys:
+    """The spans of Docs one after the other, counted through all Docs."""
+    start, end, label = map(np.concatenate, zip(*keys, strict=True))
+    offset = np.repeat(doc_starts[:-1], [len(each.start) for each in keys])
+    return SpanKeys(start + offset, end + offset, label)
+
+
+def _confidences(
+    changed: Sequence[_Changed], place: Pointers1d, n_spans: Sequence[int]
+) -> list[Floats1d | None]:
+    """Of each chosen span: as before where it was found before, else its probability.
+
+    place: where all of them stand among those before, -1 for new ones. None for a Doc whose spans
+    had none before.
+    """
+    scores = [scores_of(each.group) for each in changed]
+    given = [
+        np.full(len(each.before.start), np.nan) if of_doc is None else of_doc
+        for each, of_doc in zip(changed, scores, strict=True)
+    ]
+    earlier = np.append(np.concatenate(given), np.nan)[place]
+    probabilities = np.concatenate([each.found.probabilities for each in changed])
+    sure = np.where(np.isnan(earlier), probabilities, earlier)
+    cuts = np.cumsum([0, *n_spans]).tolist()
+    return [
+        None if each.group.attrs.get(CONFIDENCE_ATTRIBUTE) is None else sure[i:j]
+        for each, (i, j) in zip(changed, pairwise(cuts), strict=True)
+    ]
+
+
+def _records(
+    tables: Sequence[SpanTable], confidences: Sequence[Floats1d | None], is_entity: Bools1d
+) -> list[bytes]:
+    """As `records_of`, where some Docs have confidences."""
+    cuts = np.cumsum([0, *(table.n_spans for table in tables)]).tolist()
+    if all(of_doc is not None for of_doc in confidences):
+        return records_of(tables, confidences, is_entity)
+    return [
+        records_of([table], [of_doc], is_entity[i:j])[0]
+        for table, of_doc, (i, j) in zip(tables, confidences, pairwise(cuts), strict=True)
+    ]
 
 
 def _replace_entities(
-    doc: Doc, replaced: SpanKeys, typed: SpanTable, before: Keys1d | npt.NDArray[np.int8]
-) -> Bools1d:
+    docs: Sequence[Doc], doc_starts: Pointers1d, replaced: SpanKeys, typed: SpanTable,
+    before: npt.NDArray[np.int8],
+) -> Bools1d:  # fmt: skip
     """Make `doc.ents` have the typed spans instead of the replaced ones that are among them.
 
-    before: `ENT_IOB` of all tokens `[T]`, before any of these was set. Entities that were there
-    then stay, and tokens that leave an entity are outside. Returns which typed spans were added,
-    bool `[P]`.
+    Spans and tokens are counted through all Docs. before: `ENT_IOB` of all tokens `[T]`, before any
+    of these was set. Entities that were there then stay, and tokens that leave an entity are
+    outside. Returns which typed spans were added, bool `[P]`.
     """
-    of_tokens = np.asarray(doc.to_array(ENTITY_ATTRIBUTES), dtype=np.uint64)
-    start, end = entity_bounds(of_tokens[:, 0], of_tokens[:, 1], np.array([len(doc)]))
+    has_ids = any(doc.has_annotation(name) for doc in docs for name in ENTITY_ATTRIBUTES[2:])
+    read = ENTITY_ATTRIBUTES if has_ids else ENTITY_ATTRIBUTES[:2]  # each takes as long as the rest
+    of_tokens = np.zeros((doc_starts[-1], len(ENTITY_ATTRIBUTES)), dtype=np.uint64)
+    of_tokens[:, : len(read)] = np.concatenate([doc.to_array(read) for doc in docs])
+    start, end = entity_bounds(of_tokens[:, 0], of_tokens[:, 1], doc_starts)
     entities = SpanKeys(start, end, of_tokens[start, 1])
     gives_way = (find_spans(entities, replaced) >= 0) & ~taken_tokens(before)[start]
     entities = entities.take(gives_way)
@@ -330,5 +384,6 @@ def _replace_entities(
     of_new = add_spans(of_tokens, typed.take(is_added))
     if of_new is not None:
         is_added[is_added] = of_new
-    doc.from_array(ENTITY_ATTRIBUTES, of_tokens)  # type: ignore[arg-type]
+    for doc, (i, j) in zip(docs, pairwise(doc_starts.tolist()), strict=True):
+        doc.from_array(read, of_tokens[i:j, : len(read)])  # type: ignore[arg-type]
     return is_added

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...inference.lattice import Chains, longest_of
-from ...jit import helper, kernel
+from ...jit import helper, kernel, maker
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d
 from .segments import Grid, Segments, edge_score, fill_within
 
@@ -196,7 +196,7 @@ def best_segmentations(
         )  # fmt: skip
 
 
-@helper
+@maker
 def _follow(grid, lattice, length, ended, origins, paths, scores):  # type: ignore[no-untyped-def]
     """Write the best paths from the end to the beginning; how many there are."""
     closing, n_closing = ended

@@ -9,26 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ...errors import ConfigError, TemplateError
-from ...features.keys import PositionValues, unit_level_features, unit_level_key, unit_level_keys
+from ...features.keys import unit_level_features, unit_level_keys
 from ...features.plan import Plan, UnitLevelTemplates, by_size
 from ...features.resources import FlaggedTokens, InvalidArray, Resource, ResourceSpec
 from ...features.span_context import NONE_FOUND, SpanContext
 from ...features.templates import MULTIPLE, Template, Templates
 from ...features.tokens import Tokens
 from ...features.units import TokenSource, Units
-from ...jit import kernel
 from ...numeric.arrays import Array, Arrays, Shapes
 from ...numeric.csr import BinaryCSR
 from ...numeric.design import SegmentRows
-from ...numeric.hashing import HashTable, probe
 from ...numeric.index import KeyIndex
-from ...numeric.key_filter import KeyFilter, may_have
 from ...types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d, Pointers2d
+from .lookup import Found, Looks, behind_first, segment_features
 
 SHARE = 0.998
 """Of the spans that the longest segment is chosen to hold."""
@@ -96,80 +94,7 @@ def _lengths(flags: Ints2d) -> Pointers1d:
 SPAN_LENGTHS = ResourceSpec(SpanLengths, "span_lengths")
 
 
-@kernel
-def segment_features(
-    table: HashTable,
-    known: KeyFilter,
-    templates: UnitLevelTemplates,
-    values: PositionValues,
-    context: Keys2d,
-    of_lengths: Keys2d,
-    first: Ints1d,
-    last: Ints1d,
-    reach: Pointers1d,
-    begin: int,
-    end: int,
-) -> tuple[Pointers1d, Ints1d, Pointers1d, Ints1d]:
-    """Segments that end at the units from `begin` to before `end` and have known features.
-
-    context `[Q, D]`: values of each segment itself, in the order in which they are looked at here:
-    by end, and of one end the shortest first. of_lengths `[L, D']`: further values, of its length.
-    first, last `[U]`: positions of units. reach `[U]`: units of the longest segment that ends at
-    each. Returns how many segments there are for each end, their lengths, and their features as
-    sparse rows.
-    """
-    n_templates, n_context = len(templates.salt), context.shape[1]
-    counts = np.zeros(end - begin, dtype=np.int64)
-    lengths = np.empty(2 * (end - begin) + 16, dtype=np.int32)
-    indptr = np.zeros(len(lengths) + 1, dtype=np.int64)
-    indices = np.empty(4 * len(lengths), dtype=np.int32)
-    own = np.empty((1, n_context + of_lengths.shape[1]), dtype=np.uint64)
-    found = np.empty(n_templates, dtype=np.int32)
-    n, size, number = 0, 0, 0
-    for t in range(begin, end):
-        for d in range(1, reach[t] + 1):
-            for c in range(n_context):
-                own[0, c] = context[number, c]
-            for c in range(of_lengths.shape[1]):
-                own[0, n_context + c] = of_lengths[d - 1, c]
-            number += 1
-            begun = size
-            if size + n_templates > len(indices):
-                more = np.empty(2 * (size + n_templates), dtype=np.int32)
-                for k in range(size):
-                    more[k] = indices[k]
-                indices = more
-            for j in range(n_templates):
-                found[j] = -1
-                possible = True
-                for k in range(templates.first_parent[j], templates.first_parent[j + 1]):
-                    possible &= found[templates.parent[k]] >= 0
-                if possible:
-                    key = unit_level_key(templates, j, values, own, 0, first[t + 1 - d], last[t])
-                    if key != 0 and may_have(known, key):
-                        found[j] = table.places[probe(table, key)]
-                        if found[j] >= 0:
-                            indices[size] = found[j]
-                            size += 1
-            if size == begun:
-                continue
-            if n == len(lengths):
-                more_lengths = np.empty(2 * n, dtype=np.int32)
-                more_starts = np.empty(2 * n + 1, dtype=np.int64)
-                more_starts[n] = indptr[n]
-                for k in range(n):
-                    more_lengths[k], more_starts[k] = lengths[k], indptr[k]
-                lengths, indptr = more_lengths, more_starts
-            lengths[n] = d
-            n += 1
-            indptr[n] = size
-            counts[t - begin] += 1
-    return counts, lengths[:n].copy(), indptr[: n + 1].copy(), indices[:size].copy()
-
-
-_Found: TypeAlias = tuple[Pointers1d, Ints1d, Pointers1d, Ints1d]
-"""What `segment_features` gives."""
-_NOTHING: _Found = (
+_NOTHING: Found = (
     np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32)
 )  # fmt: skip
 _BLOCK = 1 << 20
@@ -229,15 +154,15 @@ def blocks(reach: Pointers1d) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def segments_between(reach: Pointers1d, begin: int, end: int) -> Pointers2d:
-    """Start and end of the segments that end in a range of units, int64 `[P, 2]`.
+def segments_between(reach: Pointers1d, begin: int, end: int) -> tuple[Pointers1d, Pointers1d]:
+    """Start and end of the segments that end in a range of units, int64 `[P]`.
 
     By end, and of one end the shortest first.
     """
     of_block = reach[begin:end]
     last = np.repeat(np.arange(begin, end), of_block)
     before = np.repeat(np.cumsum(of_block) - of_block, of_block)
-    return np.stack([last - (np.arange(len(last)) - before), last + 1], axis=1)
+    return last - (np.arange(len(last)) - before), last + 1
 
 
 class SegmentFeatures:
@@ -267,7 +192,8 @@ class SegmentFeatures:
         """Values of the segments themselves, uint64 `[P, D]` (`Plan.of_spans`, `lengths`)."""
         lengths = (bounds[:, 1] - bounds[:, 0]).astype(np.uint64)
         columns: list[Keys1d] = [each.values(lengths) for each in self._plan.lengths]
-        return np.column_stack([self._context(bounds), *columns])
+        columns = [*self._context(*np.ascontiguousarray(bounds.T)), *columns]
+        return np.ascontiguousarray(_table(columns, len(bounds)).T)
 
     def known(self, index: KeyIndex, bounds: Pointers2d) -> BinaryCSR:
         """Known features of segments."""
@@ -282,38 +208,40 @@ class SegmentFeatures:
         """The segments that have known features, by end, and of one end the shortest first."""
         reach = reaches(self._source.tokens.sequence_starts, longest)
         lengths = np.arange(1, longest + 1, dtype=np.uint64)
-        columns = [each.values(lengths) for each in self._plan.lengths]
-        of_lengths = np.column_stack([np.zeros((longest, 0), np.uint64), *columns])
-        parts = []
+        of_lengths = _table([each.values(lengths) for each in self._plan.lengths], longest)
+        units, level, parts = self._units, self._level, []
         for begin, end in blocks(reach):
-            context = self._context(segments_between(reach, begin, end))
-            found = index.apply(
-                segment_features, index.filter(), self._level,
-                self._units.positions.values, context, of_lengths, self._units.first,
-                self._units.last, reach, begin, end,
+            start, stop = segments_between(reach, begin, end)
+            looks = Looks(
+                level, units.positions.values, units.first, units.last,
+                _table(self._context(start, stop), len(start)), of_lengths, behind_first(level),
+                reach,
             )  # fmt: skip
-            parts.append(found)
+            parts.append(index.apply(segment_features, index.filter(), looks, begin, end))
         counts, of_segments, indptr, indices = _joined(parts)
         features = BinaryCSR(indptr, indices, len(index))
         ends = np.append(0, np.cumsum(counts))
         return SegmentRows(ends, of_segments, features, longest)
 
-    def _context(self, bounds: Pointers2d) -> Keys2d:
-        """Values of `Plan.of_spans` of segments, uint64 `[P, D]`."""
-        if not self._plan.context:
-            return np.zeros((len(bounds), 0), dtype=np.uint64)
+    def _context(self, start: Pointers1d, end: Pointers1d) -> list[Keys1d]:
+        """Values of `Plan.of_spans` of segments, uint64 `[P]` each."""
         source = self._source
-        start, end = np.ascontiguousarray(bounds.T)
-        return SpanContext(
+        around = SpanContext(
             source.tokens, start, end, NONE_FOUND, source.text_of, source.own_flags
-        ).values(self._plan.context)
+        )
+        return [attribute(around) for attribute in self._plan.context]
 
     def _positions(self, bounds: Pointers2d) -> tuple[Ints1d, Ints1d]:
         units = self._units
         return units.first[bounds[:, 0]], units.last[bounds[:, 1] - 1]
 
 
-def _joined(parts: Sequence[_Found]) -> _Found:
+def _table(rows: Sequence[Keys1d], n: int) -> Keys2d:
+    """The rows, uint64 `[D, n]`, also where there is none."""
+    return np.stack(rows) if rows else np.zeros((0, n), dtype=np.uint64)
+
+
+def _joined(parts: Sequence[Found]) -> Found:
     """Counts, lengths and sparse rows of several blocks, one after the other."""
     counts, lengths, indptr, indices = zip(_NOTHING, *parts, strict=True)
     sizes = np.cumsum([0, *(len(each) for each in indices)])

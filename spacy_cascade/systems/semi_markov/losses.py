@@ -11,7 +11,7 @@ import numpy as np
 
 from ...inference.chain import edge_between
 from ...inference.lattice import Chains, LossTerms, longest_of
-from ...jit import helper, kernel
+from ...jit import helper, kernel, maker
 from ...types import Floats1d, Floats2d
 from .segments import Grid, Segments, room_for, span_probability, sums_of
 
@@ -37,7 +37,7 @@ def _add_span(grid, lattice, row, label, d, p, counts, inside, of_edges):  # typ
         inside[row, label] -= p
 
 
-@helper
+@maker
 def add_expectations(  # type: ignore[no-untyped-def]
     grid, chains, segments, begin, end, room, sign, counts, of_segments, totals
 ):

@@ -15,7 +15,7 @@ from ...inference.lattice import Chains, Lattice
 from ...inference.online_prior import hold_back
 from ...inference.passive_aggressive import path_edges, token_differences, unit_score
 from ...inference.structure import OnlineStep
-from ...jit import helper, kernel
+from ...jit import helper, kernel, maker
 from ...types import Floats2d, Ints1d, Pointers1d
 from .best import best_segmentation
 from .segments import Grid, Segments
@@ -30,7 +30,7 @@ class SegmentFeatures(NamedTuple):
     indices: Ints1d
 
 
-@helper
+@maker
 def _segments_of(rows, weights, first_column, of_lengths, begin, end):  # type: ignore[no-untyped-def]
     """Scores of the segments of the units from `begin` to before `end`."""
     first, last = rows.ends[begin], rows.ends[end]

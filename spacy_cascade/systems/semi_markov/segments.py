@@ -28,7 +28,7 @@ import numpy as np
 
 from ...inference.lattice import Chains, longest_of
 from ...inference.schemes import Spans
-from ...jit import helper, kernel
+from ...jit import helper, inlined, kernel, maker
 from ...types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d
 
 
@@ -75,7 +75,7 @@ class Room(NamedTuple):
     closing: Floats2d
 
 
-@helper
+@maker
 def room_for(chains, segments):  # type: ignore[no-untyped-def]
     """Room for the longest sequence."""
     longest = longest_of(chains.starts)
@@ -89,7 +89,7 @@ def room_for(chains, segments):  # type: ignore[no-untyped-def]
     )
 
 
-@helper
+@inlined
 def edge_score(chains, t, e):  # type: ignore[no-untyped-def]
     """`s(t, e)` of `inference.chain`."""
     lattice = chains.lattice

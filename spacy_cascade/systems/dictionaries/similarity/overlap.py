@@ -23,13 +23,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....jit import helper, inlined, kernel
+from ....jit import helper, inlined, kernel, maker
 from ....numeric.hashing import mix
 from ....types import Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .characters import Bytes1d, bits_of
 from .dictionary import MOST_TOKENS, TermDictionary
 from .memory import MISSING, first_key, recall, remember
 from .query import (
+    Together,
     add_word,
     enter_close,
     enter_following,
@@ -163,7 +164,7 @@ def _jaccard(cosine, square, other):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _nearest(index, number, matches, query, n, total, owner, doc):  # type: ignore[no-untyped-def]
+def _nearest(index, number, matches, query, linked, n, total, owner, doc):  # type: ignore[no-untyped-def]
     """Nearest term of the span with n distinct words in `query`, and its similarity."""
     starts = index.starts
     postings = index.postings
@@ -176,7 +177,7 @@ def _nearest(index, number, matches, query, n, total, owner, doc):  # type: igno
     """The cosine that a more similar term has to exceed."""
     for i in range(size):
         strength = strengths[i]
-        after = enter_following(query, i, size, n)
+        after = enter_following(query, linked, i, size, n)
         norm = np.sqrt(strength * strength + after * after)
         if norm <= needed:
             continue
@@ -205,7 +206,7 @@ def _nearest(index, number, matches, query, n, total, owner, doc):  # type: igno
     return found, best if found >= 0 else 0.0
 
 
-@helper
+@maker
 def _squares(index, rows, number, matches):  # type: ignore[no-untyped-def]
     """Squared weight of each token; negative where no word of the dictionary matches it."""
     squares = np.empty(len(rows))
@@ -218,10 +219,41 @@ def _squares(index, rows, number, matches):  # type: ignore[no-untyped-def]
     return squares
 
 
+@helper
+def _search(index, together, seen, matches, asked, edges, memory, query, square_of, found):  # type: ignore[no-untyped-def]
+    """As `search_by_words`; square_of: `_squares`."""
+    start, end_of, doc, words = asked.start, asked.end, asked.doc, asked.words
+    number, linked, least = seen.table.number, together.linked, index.least_share
+    n, total, known, key, begin, end = 0, 0.0, 0.0, np.uint64(0), -1, -1
+    for u in range(len(start)):
+        if end_of[u] - start[u] > MOST_TOKENS:
+            continue
+        if end_of[u] != end or start[u] > begin:
+            key, begin, end = first_key(doc[u]), end_of[u], end_of[u]
+            n, total, known = 0, 0.0, 0.0
+        while begin > start[u]:
+            begin -= 1
+            key = mix(key, words[begin])
+            before, n = n, add_word(query, seen.rows, square_of, together, n, begin, end)
+            if n > before:
+                total += query.squares[before]
+                known += max(square_of[begin], 0.0)
+        if known < least * total or not is_reachable(query, n, least * total):
+            continue
+        step = recall(memory, key)
+        if step == MISSING:
+            term, similarity = _nearest(
+                index, number, matches, query, linked, n, total, asked.owner, doc[u]
+            )
+            step = enter_found(found, u, term, similarity, edges)
+            remember(memory, key, step)
+        found.step[u] = step
+
+
 @kernel
 def search_by_words(
     index: WordIndex,
-    together: Keys1d,
+    together: Together,
     seen: Seen,
     matches: Matches,
     asked: AskedSpans,
@@ -231,35 +263,10 @@ def search_by_words(
     """Nearest term of each span; of those that the memory has only the step.
 
     Fast where spans with the same end follow each other, the shorter ones first. matches: of the
-    rows of `seen`. together: `tokens_together`. edges: where the steps begin.
+    rows of `seen`. edges: where the steps begin.
     """
     found = make_found(len(asked.start))
+    square_of = _squares(index, seen.rows, seen.table.number, matches)
     query = make_query()
-    number = seen.table.number
-    squares, reach = query.squares, query.reach
-    span = query.rows, squares, query.place, query.linked, reach
-    tokens = seen.rows, _squares(index, seen.rows, number, matches), together
-    n, total, key, begin, end = 0, 0.0, np.uint64(0), -1, -1
-    for u in range(len(asked.start)):
-        if asked.end[u] - asked.start[u] > MOST_TOKENS:
-            continue
-        if asked.end[u] != end or asked.start[u] > begin:
-            key, begin, end = first_key(asked.doc[u]), asked.end[u], asked.end[u]
-            n, total = 0, 0.0
-        while begin > asked.start[u]:
-            begin -= 1
-            key = mix(key, asked.words[begin])
-            before, n = n, add_word(span, tokens, n, begin)
-            if n > before:
-                total += squares[before]
-        if not is_reachable(squares, reach, n, index.least_share * total):
-            continue
-        step = recall(memory, key)
-        if step == MISSING:
-            term, similarity = _nearest(
-                index, number, matches, query, n, total, asked.owner, asked.doc[u]
-            )
-            step = enter_found(found, u, term, similarity, edges)
-            remember(memory, key, step)
-        found.step[u] = step
+    _search(index, together, seen, matches, asked, edges, memory, query, square_of, found)
     return found

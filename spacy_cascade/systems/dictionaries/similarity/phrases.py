@@ -86,27 +86,27 @@ def _head_length(n):  # type: ignore[no-untyped-def]
     return max(2, min(n // 2 - 2, _LONGEST_HEAD))
 
 
-@inlined
-def _n_characters(seen, t):  # type: ignore[no-untyped-def]
-    starts = seen.table.character_starts
-    return starts[seen.rows[t] + 1] - starts[seen.rows[t]]
-
-
 @helper
-def _has_known_head(index, seen, start, n):  # type: ignore[no-untyped-def]
-    """Whether some term may begin as the span of n characters that begins at `start`."""
-    rows = seen.rows
-    starts = seen.table.character_starts
-    characters = seen.table.characters
-    key, left, t = _SALT, _head_length(n), start
-    while True:
-        row = rows[t]
-        for k in range(starts[row], starts[row + 1]):
-            key = mix(key, np.uint64(characters[k]))
-            left -= 1
-            if left == 0:
-                return may_have(index.beginnings, key)
-        t += 1
+def _fill_places(index, seen, ends, heads):  # type: ignore[no-untyped-def]
+    """Write for each token how many characters end with it, and how many some term may begin with.
+
+    Those that stand at its beginning and after it, at most 16; a single one always may.
+    """
+    rows, characters, starts = seen.rows, seen.table.characters, seen.table.character_starts
+    for t in range(len(rows)):
+        ends[t + 1] = ends[t] + starts[rows[t] + 1] - starts[rows[t]]
+    for t in range(len(rows)):
+        key, later, is_known = _SALT, t, True
+        while is_known and ends[later] < ends[len(rows)]:
+            row = rows[later]
+            for k in range(starts[row], starts[row + 1]):
+                key = mix(key, np.uint64(characters[k]))
+                is_known = heads[t] == 0 or may_have(index.beginnings, key)
+                is_known &= heads[t] < _LONGEST_HEAD
+                if not is_known:
+                    break
+                heads[t] += 1
+            later += 1
 
 
 @helper
@@ -162,6 +162,29 @@ def _nearest(index, text, owner, doc):  # type: ignore[no-untyped-def]
     return found, best
 
 
+@helper
+def _search(index, seen, asked, edges, memory, ends, heads, text, found):  # type: ignore[no-untyped-def]
+    """As `search_by_characters`; ends, heads: `_fill_places`. text: room."""
+    start, end_of, doc, words = asked.start, asked.end, asked.doc, asked.words
+    key, begin, end = np.uint64(0), -1, -1
+    for u in range(len(start)):
+        if end_of[u] != end or start[u] > begin:
+            key, begin, end = first_key(doc[u]), end_of[u], end_of[u]
+        while begin > start[u]:
+            begin -= 1
+            key = mix(key, words[begin])
+        n = ends[end] - ends[begin]
+        if n < 2 or n > MOST_CHARACTERS or heads[begin] < _head_length(n):
+            continue
+        step = recall(memory, key)
+        if step == MISSING:
+            _write(text, seen, begin, end)
+            term, similarity = _nearest(index, text[:n], asked.owner, doc[u])
+            step = enter_found(found, u, term, similarity, edges)
+            remember(memory, key, step)
+        found.step[u] = step
+
+
 @kernel
 def search_by_characters(
     index: PhraseIndex, seen: Seen, asked: AskedSpans, edges: Floats1d, memory: Keys1d
@@ -169,27 +192,14 @@ def search_by_characters(
     """As `overlap.search_by_words`."""
     found = make_found(len(asked.start))
     text = np.empty(MOST_CHARACTERS, dtype=np.uint8)
-    n, key, begin, end = 0, np.uint64(0), -1, -1
-    for u in range(len(asked.start)):
-        if asked.end[u] != end or asked.start[u] > begin:
-            n, key, begin, end = 0, first_key(asked.doc[u]), asked.end[u], asked.end[u]
-        while begin > asked.start[u]:
-            begin -= 1
-            key = mix(key, asked.words[begin])
-            n += _n_characters(seen, begin)
-        if n < 2 or n > MOST_CHARACTERS or not _has_known_head(index, seen, begin, n):
-            continue
-        step = recall(memory, key)
-        if step == MISSING:
-            _write(text, seen, begin, end)
-            term, similarity = _nearest(index, text[:n], asked.owner, asked.doc[u])
-            step = enter_found(found, u, term, similarity, edges)
-            remember(memory, key, step)
-        found.step[u] = step
+    ends = np.zeros(len(seen.rows) + 1, dtype=np.int64)
+    heads = np.zeros(len(seen.rows), dtype=np.int32)
+    _fill_places(index, seen, ends, heads)
+    _search(index, seen, asked, edges, memory, ends, heads, text, found)
     return found
 
 
-@inlined
+@helper
 def _write(text, seen, start, end):  # type: ignore[no-untyped-def]
     """Write the characters of a span."""
     rows = seen.rows

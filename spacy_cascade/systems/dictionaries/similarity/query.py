@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ....jit import helper, inlined, kernel
+from ....jit import helper, inlined, kernel, maker
 from ....numeric.hashing import mix
 from ....numeric.key_filter import KeyFilter, empty_filter, let_through, may_have
 from ....types import Floats1d, Ints1d, Keys1d, Pointers1d
 from .dictionary import MOST_TOKENS, TermDictionary
 from .seen_words import MOST_CLOSE, Matches
 
-_ONE = np.uint64(1)
+_ONE, _ALL = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def pairs_of(dictionary: TermDictionary) -> KeyFilter:
@@ -61,28 +61,38 @@ def _may_match(pairs, starts, numbers, one, other):  # type: ignore[no-untyped-d
     return False
 
 
-@kernel
-def tokens_together(pairs: KeyFilter, rows: Ints1d, matches: Matches, longest: int) -> Keys1d:
-    """For each token bits for those before it that may stand in one term with it, uint64 `[T]`.
+class Together(NamedTuple):
+    """For each token bits for those after it, uint64 `[T]`: bit k is for that k places after.
 
-    Bit k is for the token k places before, below `longest`. rows: int32 `[T]`, of `matches`.
+    linked: those that may stand in one term with it. same: those that are the same word.
     """
+
+    linked: Keys1d
+    same: Keys1d
+
+
+@kernel
+def tokens_together(pairs: KeyFilter, rows: Ints1d, matches: Matches, longest: int) -> Together:
+    """The bits below `longest`. rows: int32 `[T]`, of `matches`."""
     starts, numbers = matches.starts, matches.numbers
-    together = np.zeros(len(rows), dtype=np.uint64)
+    linked, same = np.zeros((2, len(rows)), dtype=np.uint64)
     for t in range(len(rows)):
-        for distance in range(1, min(longest, MOST_TOKENS, t + 1)):
-            if _may_match(pairs, starts, numbers, rows[t], rows[t - distance]):
-                together[t] |= _ONE << np.uint64(distance)
-    return together
+        for distance in range(1, min(longest, MOST_TOKENS, len(rows) - t)):
+            bit = _ONE << np.uint64(distance)
+            if rows[t] == rows[t + distance]:
+                same[t] |= bit
+            if _may_match(pairs, starts, numbers, rows[t], rows[t + distance]):
+                linked[t] |= bit
+    return Together(linked, same)
 
 
 class Query(NamedTuple):
     """A span for the search, with room for the longest one; its words from the last to the first.
 
     rows: int32, its distinct words by row of the table of seen words. squares: float64 beside them,
-    squared weights. place: int64, the token. linked: uint64, a bit for each word that may match
-    together with the word. reach: float64, the squared weight of the word and these. Once the span
-    is searched for, weights: float64, such that the span has norm 1.
+    squared weights. place: int64, the token. reach: float64, the squared weight of the word and of
+    those that may match together with it. Once the span is searched for, weights: float64, such
+    that the span has norm 1.
     numbers: int32, what all its words match, ascending. word: int32 beside them, the place in
     `rows`. strength: float64, weight of the word times closeness.
     strongest: float64, and bits: uint64, beside rows, of the words that follow a matching word.
@@ -91,7 +101,6 @@ class Query(NamedTuple):
     rows: Ints1d
     squares: Floats1d
     place: Pointers1d
-    linked: Keys1d
     reach: Floats1d
     weights: Floats1d
     numbers: Ints1d
@@ -101,7 +110,7 @@ class Query(NamedTuple):
     bits: Keys1d
 
 
-@helper
+@maker
 def make_query():  # type: ignore[no-untyped-def]
     """A query of these words with their weights."""
     n = MOST_TOKENS * MOST_CLOSE
@@ -109,7 +118,6 @@ def make_query():  # type: ignore[no-untyped-def]
         np.empty(MOST_TOKENS, dtype=np.int32),
         np.empty(MOST_TOKENS),
         np.empty(MOST_TOKENS, dtype=np.int64),
-        np.empty(MOST_TOKENS, dtype=np.uint64),
         np.empty(MOST_TOKENS),
         np.empty(MOST_TOKENS),
         np.empty(n, dtype=np.int32),
@@ -120,45 +128,37 @@ def make_query():  # type: ignore[no-untyped-def]
     )
 
 
-@inlined
-def add_word(span, tokens, n, t):  # type: ignore[no-untyped-def]
-    """Put token t before the n distinct words of a span; returns how many there are.
+@helper
+def add_word(query, row_of, square_of, together, n, t, end):  # type: ignore[no-untyped-def]
+    """Put token t before the n distinct words of a span that ends before `end`; how many there are.
 
-    span: `rows`, `squares`, `place`, `linked` and `reach` of the query; tokens: their rows, squared
-    weights and `tokens_together`. Both are taken apart here, because reading an array out of a
-    larger structure counts a reference each time.
+    row_of, square_of: rows and squared weights of the tokens, negative where nothing matches.
     """
-    rows, squares, place, linked, reach = span
-    row_of, square_of, together = tokens
-    is_new = True
-    for k in range(n):
-        if rows[k] == row_of[t]:
-            is_new = False
-    if is_new:
-        rows[n], place[n], linked[n] = row_of[t], t, np.uint64(0)
-        square = squares[n] = abs(square_of[t])
-        reach[n] = square if square_of[t] >= 0.0 else -np.inf
+    within = _ALL >> np.uint64(MOST_TOKENS - (end - t))
+    if together.same[t] & within:
+        return n
+    square = abs(square_of[t])
+    reach = square if square_of[t] >= 0.0 else -np.inf
+    linked = together.linked[t]
+    if linked & within:
         for k in range(n):
-            # Whether both may stand in one term.
-            if (together[place[k]] >> np.uint64(place[k] - t)) & _ONE != 0:
-                linked[k] |= _ONE << np.uint64(n)
-                linked[n] |= _ONE << np.uint64(k)
-                reach[k] += square
-                reach[n] += squares[k]
-        n += 1
-    return n
+            if (linked >> np.uint64(query.place[k] - t)) & _ONE:
+                query.reach[k] += square
+                reach += query.squares[k]
+    query.rows[n], query.place[n], query.squares[n], query.reach[n] = row_of[t], t, square, reach
+    return n + 1
 
 
-@inlined
-def is_reachable(squares, reach, n, least):  # type: ignore[no-untyped-def]
+@helper
+def is_reachable(query, n, least):  # type: ignore[no-untyped-def]
     """Whether enough of the n words of a span are, each with those linked to it, enough.
 
     least: the sum of squared weights that is.
     """
     enough = 0.0
     for k in range(n):
-        if reach[k] >= least:
-            enough += squares[k]
+        if query.reach[k] >= least:
+            enough += query.squares[k]
     return enough > 0.0 and enough >= least
 
 
@@ -195,23 +195,25 @@ def enter_close(query, matches, n, total, least):  # type: ignore[no-untyped-def
 
 
 @helper
-def enter_following(query, i, size, n):  # type: ignore[no-untyped-def]
+def enter_following(query, linked, i, size, n):  # type: ignore[no-untyped-def]
     """Write what can match beside the i-th matching word, and after it in order.
 
-    For each word of the span how strongly, and bits of the numbers. Returns the largest similarity
-    of all that to a vector of norm 1.
+    linked: of `Together`. For each word of the span how strongly, and bits of the numbers. Returns
+    the largest similarity of all that to a vector of norm 1.
     """
     strongest = query.strongest
     bits = query.bits
     word = query.word
     strength = query.strength
     numbers = query.numbers
-    linked = query.linked[word[i]]
+    place = query.place
+    own = place[word[i]]
     for k in range(n):
         strongest[k], bits[k] = 0.0, np.uint64(0)
     for k in range(i + 1, size):
         other = word[k]
-        if (linked >> np.uint64(other)) & _ONE:
+        first, last = min(own, place[other]), max(own, place[other])
+        if (linked[first] >> np.uint64(last - first)) & _ONE:
             strongest[other] = max(strongest[other], strength[k])
             bits[other] |= _ONE << np.uint64(numbers[k] & 63)
     square = 0.0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....jit import kernel
+from ....jit import helper, kernel
 from ....types import Floats1d, Ints1d, Keys1d, Pointers1d
 
 
@@ -49,8 +49,8 @@ def make_found(n: int) -> Found:
     return Found(np.full(n, -1, dtype=np.int32), np.zeros(n), np.zeros(n, dtype=np.int32))
 
 
-@kernel
-def enter_found(found: Found, u: int, term: int, similarity: float, edges: Floats1d) -> int:
+@helper
+def enter_found(found, u, term, similarity, edges):  # type: ignore[no-untyped-def]
     """Write what was found for a span; returns the step. edges: where each step begins."""
     found.term[u], found.similarity[u] = term, similarity
     step = 0

@@ -28,6 +28,7 @@ from spacy.util import (
     registry,
 )
 
+from .lexeme_getters import quicken
 from .scripts import WITHOUT_SPACES
 
 MARK = r"[^\w\s]|_"
@@ -44,6 +45,7 @@ def make_whole_names_tokenizer() -> Callable[[Language], Tokenizer]:
 
 
 def _create_tokenizer(nlp: Language) -> Tokenizer:
+    quicken(nlp.vocab)
     # Made as spaCy makes its own: where infixes are set later, it reads all exceptions again.
     language: Any = nlp.Defaults
     prefixes, suffixes = language.prefixes, language.suffixes
@@ -69,6 +71,7 @@ def make_punctuation_tokenizer() -> Callable[[Language], Tokenizer]:
 
 
 def _split_at_marks(nlp: Language) -> Tokenizer:
+    quicken(nlp.vocab)
     return Tokenizer(
         nlp.vocab,
         prefix_search=re.compile(f"^(?:{MARK})").search,
@@ -86,6 +89,7 @@ def make_space_tokenizer() -> Callable[[Language], Tokenizer]:
 
 
 def _split_at_spaces(nlp: Language) -> Tokenizer:
+    quicken(nlp.vocab)
     return Tokenizer(nlp.vocab)
 
 
@@ -104,6 +108,7 @@ class CharacterTokenizer(DummyTokenizer):
 
     def __init__(self, nlp: Language) -> None:
         self.vocab = nlp.vocab
+        quicken(nlp.vocab)
         self._by_rules: Tokenizer = registry.tokenizers.get("spacy.Tokenizer.v1")()(nlp)
 
     def __call__(self, text: str) -> Doc:

@@ -52,8 +52,8 @@ class Occurrences(NamedTuple):
     n_listed `[G, R]`, listed `[G, R, MOST_RECURRENCES]`: the positions beside the first occurrences
     of a form, for each offset of recurrences. All occurrences of the form see this list, but for
     those that are beside it themselves. Of these each sees what is left of it without the position
-    beside it, unless the same word stands beside others, too: recurring `[G, R, MOST_RECURRENCES]`.
-    So one search does for most of them.
+    beside it, unless its word stands beside others, too, or may do so where the search ended:
+    recurring, bool of the same shape. So one search does for most of them.
     """
 
     forms: Ints1d
@@ -74,32 +74,27 @@ NO_OCCURRENCES = Occurrences(
 
 
 @inlined
-def _recurrences(lexemes, forms, following, start, begin, last, but, offset, places, recurring):  # type: ignore[no-untyped-def]
+def _recurrences(lexemes, forms, following, start, begin, last, but, offset, places):  # type: ignore[no-untyped-def]
     """Write positions beside the first occurrences of `begin … last` in the Doc, but for one.
 
     start: the first position with the last word. but: last position of the occurrence that does not
     count. For offset 0 these are the positions of the last words of the occurrences. No two of them
     have the same word. The number of visits does not depend on the length of the Doc.
-
-    recurring: for each of them whether its word was met again, or may be where the search ends.
     """
     n = 0
     position = start
     for _ in range(MOST_VISITED):
         if position < 0 or n == MOST_RECURRENCES:
             break
-        if position != but and _same_span(forms, begin, last, position):
+        if position != but and (begin == last or _same_span(forms, begin, last, position)):
             place = position + offset if offset >= 0 else position - (last - begin) + offset
             known = False
             for k in range(n):
-                if lexemes[places[k]] == lexemes[place]:
-                    known = recurring[k] = True
+                known |= lexemes[places[k]] == lexemes[place]
             if not known:
-                places[n], recurring[n] = place, False
+                places[n] = place
                 n += 1
         position = following[position]
-    if position >= 0:
-        recurring[:] = True
     return n
 
 
@@ -143,10 +138,21 @@ def find_occurrences(
         if lexemes[p] == BOUNDARY or earliest[p] != p or following[p] < 0:
             continue
         for r in range(len(offsets)):
-            g = group[p]
-            n_listed[g, r] = _recurrences(
-                lexemes, forms, following, p, p, p, -1, offsets[r], listed[g, r], recurring[g, r]
-            )
+            g, n, position = group[p], 0, np.int64(p)
+            for _ in range(MOST_VISITED):
+                if position < 0 or n == MOST_RECURRENCES:
+                    break
+                place, is_known = position + offsets[r], False
+                for k in range(n):
+                    if lexemes[listed[g, r, k]] == lexemes[place]:
+                        is_known = recurring[g, r, k] = True
+                if not is_known:
+                    listed[g, r, n], recurring[g, r, n] = place, False
+                    n += 1
+                position = following[position]
+            n_listed[g, r] = n
+            for k in range(n if position >= 0 else 0):
+                recurring[g, r, k] = True
     return forms, earliest, following, group, n_listed, listed, recurring
 
 
@@ -187,7 +193,6 @@ def slot_rows(
     starts = np.zeros(len(first) + 1, dtype=np.int64)
     columns = np.empty((n_slots - begin) * (len(first) + 1), dtype=np.int32)
     places = np.empty(MOST_AROUND, dtype=np.int32)
-    unused = np.empty(MOST_RECURRENCES, dtype=np.bool_)
     size = 0
     for unit in range(len(first)):
         inside = last[unit] - first[unit] + 1
@@ -227,8 +232,7 @@ def slot_rows(
                         n = 1 if n == 0 else -1
                 if n < 0:
                     n = _recurrences(
-                        lexemes, forms, following, earliest[end], start, end, end, offset,
-                        places, unused,
+                        lexemes, forms, following, earliest[end], start, end, end, offset, places
                     )  # fmt: skip
             elif link < 0:
                 continue

@@ -8,6 +8,7 @@ from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 from spacy.util import DummyTokenizer, registry
 
+from .lexeme_getters import quicken
 from .scripts import WITHOUT_SPACES
 
 _ANY = "\u6f22"
@@ -25,6 +26,7 @@ class CharacterTokenizer(DummyTokenizer):
 
     def __init__(self, nlp: Language) -> None:
         self.vocab = nlp.vocab
+        quicken(nlp.vocab)
         self._by_rules: Tokenizer = registry.tokenizers.get("spacy.Tokenizer.v1")()(nlp)
 
     def __call__(self, text: str) -> Doc:

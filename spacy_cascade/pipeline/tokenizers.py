@@ -24,6 +24,8 @@ from spacy.util import (
     compile_suffix_regex,
 )
 
+from .lexeme_getters import quicken
+
 MARK = r"[^\w\s]|_"
 """A mark of punctuation or a symbol, as a regular expression."""
 _SENTENCE_STOP_INSIDE = rf"(?<=[{ALPHA_LOWER}{CONCAT_QUOTES}])\.(?=[{ALPHA_UPPER}{CONCAT_QUOTES}])"
@@ -38,6 +40,7 @@ def make_whole_names_tokenizer() -> Callable[[Language], Tokenizer]:
 
 
 def _create_tokenizer(nlp: Language) -> Tokenizer:
+    quicken(nlp.vocab)
     # Made as spaCy makes its own: where infixes are set later, it reads all exceptions again.
     language: Any = nlp.Defaults
     prefixes, suffixes = language.prefixes, language.suffixes
@@ -63,6 +66,7 @@ def make_punctuation_tokenizer() -> Callable[[Language], Tokenizer]:
 
 
 def _split_at_marks(nlp: Language) -> Tokenizer:
+    quicken(nlp.vocab)
     return Tokenizer(
         nlp.vocab,
         prefix_search=re.compile(f"^(?:{MARK})").search,
@@ -80,4 +84,5 @@ def make_space_tokenizer() -> Callable[[Language], Tokenizer]:
 
 
 def _split_at_spaces(nlp: Language) -> Tokenizer:
+    quicken(nlp.vocab)
     return Tokenizer(nlp.vocab)

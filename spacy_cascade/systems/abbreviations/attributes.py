@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
@@ -31,6 +31,9 @@ NONE = Abbreviations(_NOTHING, _NOTHING, np.zeros(0, dtype=np.uint64))
 class Explained(Linking):
     """The resource: abbreviations that Docs explain. It is not learnt and has no arrays."""
 
+    _searched: ClassVar[tuple[tuple[Array, ...], Abbreviations, Links] | None] = None
+    """Words and bounds of the last batch, for all components, and what was found in it."""
+
     def __init__(self) -> None:
         self._latest: tuple[ref[Tokens], Abbreviations, Links] | None = None
 
@@ -55,15 +58,24 @@ class Explained(Linking):
     def of(self, tokens: Tokens) -> tuple[Abbreviations, Links]:
         """What a batch explains, and which tokens are abbreviations; one search for each batch.
 
-        Nothing where the texts of words are unknown.
+        Nothing where the texts of words are unknown. Components read a batch one after the other,
+        each as `Tokens` of its own.
         """
         latest = self._latest
         if latest is None or latest[0]() is not tokens:
-            text_of = tokens.text_of
-            found = NONE if text_of is None else find_abbreviations(tokens, text_of)
-            latest = ref(tokens), found, Links(linked_tokens(tokens, found), *found.long.T)
-            self._latest = latest
+            latest = self._latest = ref(tokens), *self._search(tokens)
         return latest[1:]
+
+    @classmethod
+    def _search(cls, tokens: Tokens) -> tuple[Abbreviations, Links]:
+        if tokens.text_of is None:
+            return NONE, Links(linked_tokens(tokens, NONE), *NONE.long.T)
+        searched, batch = cls._searched, (tokens.words, tokens.sequence_starts, tokens.doc_starts)
+        if searched is None or not all(map(np.array_equal, searched[0], batch)):
+            found = find_abbreviations(tokens, tokens.text_of)
+            searched = batch, found, Links(linked_tokens(tokens, found), *found.long.T)
+            cls._searched = searched
+        return searched[1:]
 
     def links(self, tokens: Tokens) -> Links:
         """From each abbreviation to its long form."""

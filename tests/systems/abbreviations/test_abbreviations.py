@@ -279,6 +279,14 @@ def test_one_search_serves_all_that_look_at_a_batch() -> None:
     assert pickle.loads(pickle.dumps(resource)).of(tokens)[0].long.tolist() == [[0, 3]]
 
 
+def test_one_search_serves_all_components_that_read_a_batch() -> None:
+    resource, other = Explained(), Explained()
+    assert resource.of(read([[HSP]]))[0] is other.of(read([[HSP]]))[0]
+    one, two = read([[HSP, HEAT]]), read([[HSP], [HEAT]])
+    assert one.words.tolist() == two.words.tolist()
+    assert resource.of(one)[0] is not other.of(two)[0]
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [

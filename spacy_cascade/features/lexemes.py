@@ -113,8 +113,9 @@ class LexemeTable:
         new, n_attributes = self._attributes[begin:end], len(self._computed)
         taken, is_known = self._taken_over(words, new, earlier)
         missing = np.flatnonzero(~is_known)
+        are_taken = len(taken) == n_attributes and not len(missing) and self._lower is not None
         texts = WordTexts([])
-        if len(missing) or len(taken) < n_attributes or self._resources.worded:
+        if not are_taken or self._resources.worded:
             texts = WordTexts(map(text_of, words.tolist()))
         said = self._said_of(texts, codes)
         missing_texts = Words(WordTexts(texts[i] for i in missing.tolist()), None)

@@ -84,7 +84,8 @@ def likely_spans(
             forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
         for last in range(length):
             _last(lattice, length, last, w, marginals, mass)
-            mass[span_labels < 0] = 0.0
+            for y in range(len(mass)):
+                mass[y] = mass[y] if span_labels[y] >= 0 else 0.0
             t = last
             while t >= 0 and mass.sum() >= least:
                 _first(lattice, span_labels, w[t], mass, of_label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,6 +102,18 @@ def test_a_table_that_takes_values_over_is_as_one_that_computes_them(batches):
         own_rows = alone.rows(*arguments)
         expected = alone.attributes[own_rows]
         np.testing.assert_array_equal(tables[which].attributes[rows], expected)
+
+
+@pytest.mark.parametrize("lines", [("word@0",), ("word@0", "lower@0"), ("bias",)])
+def test_texts_are_read_again_only_where_they_are_needed(lines):
+    first, second = table_for(TEMPLATES), table_for(Templates(lines, {}, {}))
+    texts = Texts("New7", "new7", "old")
+    first.rows(keys_of(["New7", "new7", "old"]), [], texts.text_of)
+    texts.asked.clear()
+    rows = second.rows(keys_of(["New7", "old", "new7"]), [], texts.text_of, first)
+    assert len(texts.asked) == (0 if "lower@0" in lines else 3)
+    forms = second.form_of[rows].tolist()
+    assert forms[0] == forms[2] != forms[1]
 
 
 def test_only_what_follows_from_the_text_is_taken_over():

@@ -82,8 +82,8 @@ class Spans(NamedTuple):
     end: Pointers1d
     label: Ints1d
 
-    def take(self, chosen: Bools1d | Pointers1d) -> Spans:
-        """Some of the spans, by a mask or by numbers."""
+    def take(self, chosen: Bools1d | Pointers1d | slice) -> Spans:
+        """Some of the spans, by a mask, by numbers or by a slice."""
         return Spans(self.start[chosen], self.end[chosen], self.label[chosen])
 
 

@@ -134,7 +134,7 @@ def candidates_by_doc(found: Ranked, tokens: Tokens) -> list[Candidates]:
     for d, first in enumerate(doc_starts[:-1]):
         own = slice(sequence_cuts[d], sequence_cuts[d + 1])
         log_probabilities = None if probabilities is None else probabilities[:, own]
-        joined = Spans(*(column[cuts[d] : cuts[d + 1]] for column in ranked))
+        joined = ranked.take(slice(cuts[d], cuts[d + 1]))
         of_sentences = (starts[own] - first).tolist()
         scores = found.scores[:, own]
         by_doc.append(Candidates(of_sentences, joined, n_spans[d], scores, log_probabilities))

@@ -131,22 +131,21 @@ def _enter_segments(table, known, looks, t, end, room, counts, rows):  # type: i
     lengths, indptr, indices, sizes = rows
     n_segments, n, size = sizes
     n_templates, longest = ids.shape
-    while t < end and n + longest < len(indptr) and size + longest * n_templates <= len(indices):
+    while t < end and n + longest < len(lengths) and size + longest * n_templates < len(indices):
         reach = looks.reach[t]
         for j in range(n_templates):
             _enter_keys(looks, j, t, n_segments, begun[j], keys)
             _look_up(table, known, looks.templates, j, keys[:reach], ids)
         n_segments += reach
-        for d in range(reach):
+        first = n
+        for d in range(reach):  # without branches, which nobody could foresee
             before = size
             for j in range(n_templates):
-                if ids[j, d] >= 0:
-                    indices[size] = ids[j, d]
-                    size += 1
-            if size > before:
-                lengths[n], indptr[n + 1] = d + 1, size
-                counts[t] += 1
-                n += 1
+                indices[size] = ids[j, d]
+                size += ids[j, d] >= 0
+            lengths[n], indptr[n + 1] = d + 1, size
+            n += size > before
+        counts[t] = n - first
         t += 1
     sizes[0], sizes[1], sizes[2] = n_segments, n, size
     return t
@@ -163,9 +162,9 @@ def segment_features(
     """
     n_templates, longest = len(looks.rest), looks.of_lengths.shape[1]
     counts = np.zeros(end, dtype=np.int64)
-    capacity = looks.reach[begin:end].sum() // 2 + longest
+    capacity = looks.reach[begin:end].sum() // 2 + longest + 1
     lengths, indptr = np.empty(capacity, dtype=np.int32), np.zeros(capacity + 1, dtype=np.int64)
-    indices = np.empty(2 * capacity + longest * n_templates, dtype=np.int32)
+    indices = np.empty(2 * capacity + longest * n_templates + 1, dtype=np.int32)
     sizes = np.zeros(3, dtype=np.int64)
     begun, keys = np.zeros((n_templates, longest), dtype=np.uint64), np.empty(longest, np.uint64)
     room = begun, keys, np.empty((n_templates, longest), dtype=np.int32)

@@ -1,6 +1,7 @@
-"""Scores that are summed once and kept: of words, and of pairs of words that a thread has met."""
+"""Scores that are summed once and kept: of words, and of pairs of words that were met."""
 
-import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
@@ -74,30 +75,39 @@ class _Kept:
 
 
 class PairScores:
-    """Known scores of pairs of words of one table under one set of weights, for each thread.
+    """Known scores of pairs of words of one table under one set of weights, lent to one at a time.
 
-    Threads share none, for one may replace a pair while another one adds its scores.
+    Threads never share them at once, for one may replace a pair while another one adds its scores.
+    There are as many as were ever lent at the same time, and a new thread gets filled ones.
     """
 
     def __init__(self) -> None:
-        self._of_thread = threading.local()
+        self._free: list[_Kept] = []
 
     def __reduce__(self) -> "tuple[type[PairScores], tuple[()]]":
         return PairScores, ()
 
-    def known(self, space: FeatureSpace, table: LexemeTable, weights: Floats2d) -> KnownPairs:
-        """This thread's, brought to these weights and this table."""
-        kept: _Kept | None = getattr(self._of_thread, "kept", None)
-        if kept is not None and kept.weights is weights and kept.table() is table:
-            return kept.pairs
-        shape = len(space.plan.pairs.anchor), weights.shape[1]
-        if kept is not None and kept.pairs.shape == shape:
-            pairs = kept.pairs
-            forget_pairs(pairs)
-        else:
-            pairs = no_pairs(*shape)
-        self._of_thread.kept = _Kept(weights, ref(table), pairs)
-        return pairs
+    @contextmanager
+    def lent(
+        self, space: FeatureSpace, table: LexemeTable, weights: Floats2d
+    ) -> Iterator[KnownPairs]:
+        """Those that were given back last, brought to these weights and this table."""
+        try:
+            kept: _Kept | None = self._free.pop()
+        except IndexError:
+            kept = None
+        if kept is None or kept.weights is not weights or kept.table() is not table:
+            shape = len(space.plan.pairs.anchor), weights.shape[1]
+            if kept is None or kept.pairs.shape != shape:
+                pairs = no_pairs(*shape)
+            else:
+                pairs = kept.pairs
+                forget_pairs(pairs)
+            kept = _Kept(weights, ref(table), pairs)
+        try:
+            yield kept.pairs
+        finally:
+            self._free.append(kept)
 
 
 def check_features(space: FeatureSpace, weights: Floats2d) -> None:

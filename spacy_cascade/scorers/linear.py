@@ -345,8 +345,8 @@ def _add_dense_scores(
     space: FeatureSpace = model.attrs["space"]
     table = units.positions.table
     by_lexeme = model.attrs["lexeme_scores"].rows(space, table, weights)
-    known = model.attrs["pair_scores"].known(space, table, weights)
-    check_features(space, weights)
-    for begin in range(0, len(out), _BLOCK):
-        block = slice(begin, begin + _BLOCK)
-        add_unit_scores(space, units.take(block), by_lexeme, known, weights, out[block])
+    with model.attrs["pair_scores"].lent(space, table, weights) as known:
+        check_features(space, weights)
+        for begin in range(0, len(out), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            add_unit_scores(space, units.take(block), by_lexeme, known, weights, out[block])

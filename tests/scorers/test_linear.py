@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from thinc.api import Model
 from linear_models import LINES, TEXTS, units_of
 from reference import dense_design
 from spacy_cascade.errors import ConfigError, NotTrainedError
+from spacy_cascade.features.pair_scores import KnownPairs
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.units import Units
@@ -178,29 +180,38 @@ SPACE = FeatureSpace(Templates(("word@-1 & word@0",), {}, {}))
 WEIGHTS = np.zeros((4, 2))
 
 
+def lend(kept: PairScores, *wanted: Any) -> KnownPairs:
+    """What is lent, and given back at once."""
+    with kept.lent(*wanted) as known:
+        return known
+
+
 def test_pairs_are_kept_until_weights_or_words_are_others() -> None:
     kept = PairScores()
-    known = kept.known(SPACE, SPACE.lexemes, WEIGHTS)
+    known = lend(kept, SPACE, SPACE.lexemes, WEIGHTS)
     assert known.shape == (1, 2)
     table = FeatureSpace(Templates(("word@-1 & word@0",), {}, {})).lexemes
     for others in ((SPACE.lexemes, WEIGHTS.copy()), (table, WEIGHTS)):
         known.pairs[:], known.sizes[:] = 7, 3
-        assert kept.known(SPACE, SPACE.lexemes, WEIGHTS) is known
+        assert lend(kept, SPACE, SPACE.lexemes, WEIGHTS) is known
         assert known.pairs.any()
-        assert kept.known(SPACE, *others) is known  # for a new table would leave a hole
+        assert lend(kept, SPACE, *others) is known  # for a new table would leave a hole
         assert not known.pairs.any()
         assert not known.sizes.any()
-        kept.known(SPACE, SPACE.lexemes, WEIGHTS)
-    wider = kept.known(SPACE, SPACE.lexemes, np.zeros((4, 3)))
+        lend(kept, SPACE, SPACE.lexemes, WEIGHTS)
+    wider = lend(kept, SPACE, SPACE.lexemes, np.zeros((4, 3)))
     assert wider.shape == (1, 3)
 
 
-def test_threads_and_copies_share_none() -> None:
-    kept = PairScores()
-    known = kept.known(SPACE, SPACE.lexemes, WEIGHTS)
+def test_one_at_a_time_has_known_pairs_and_copies_have_none() -> None:
+    kept, wanted = PairScores(), (SPACE, SPACE.lexemes, WEIGHTS)
     with ThreadPoolExecutor(1) as pool:
-        of_thread = pool.submit(kept.known, SPACE, SPACE.lexemes, WEIGHTS).result()
-    assert of_thread is not known
-    assert kept.known(SPACE, SPACE.lexemes, WEIGHTS) is known
+        with kept.lent(*wanted) as known:
+            meanwhile = pool.submit(lend, kept, *wanted).result()
+        assert meanwhile is not known
+        assert pool.submit(lend, kept, *wanted).result() is known  # what it knows is not lost
+    with pytest.raises(ZeroDivisionError), kept.lent(*wanted):
+        _ = 1 / 0
+    assert lend(kept, *wanted) is known
     for other in (copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):
-        assert other.known(SPACE, SPACE.lexemes, WEIGHTS) is not known
+        assert lend(other, *wanted) is not known

@@ -25,6 +25,8 @@ from .setup import (
 
 Outcome = tuple[list[Row], Result]
 """The rows of a figure, and the results that they are made of."""
+SHORT_TEXTS = 100_000
+"""Texts that two processes annotate."""
 
 
 def accuracy(setup: FigureSetup) -> Outcome:
@@ -146,6 +148,45 @@ def raw_text(setup: FigureSetup) -> Outcome:
     return rows, found
 
 
+def two_threads(setup: FigureSetup) -> Outcome:
+    """Two threads that annotate one stream of texts, against one."""
+    arguments = {"data": setup.path("train.spacy"), "rounds": setup.rounds, "passes": 1}
+    return _two_over_one(setup, "in_threads", arguments, {
+        "warm": "two threads annotate over one, warm",
+        "often": "two threads annotate over one, warm, ten times as many turns",
+        "first": "two threads annotate over one, first pass",
+    })  # fmt: skip
+
+
+def two_processes(setup: FigureSetup) -> Outcome:
+    """`nlp.pipe` and `annotate` with two processes, against one."""
+    arguments = {"data": setup.path("train.spacy"), "n_texts": SHORT_TEXTS, "rounds": setup.rounds}
+    return _two_over_one(setup, "in_processes", arguments, {
+        "pipe": "nlp.pipe, n_process = 2 over 1",
+        "annotate": "annotate, 2 processes over 1",
+    })  # fmt: skip
+
+
+def _two_over_one(
+    setup: FigureSetup, task: str, arguments: Mapping[str, Any], measures: Mapping[str, str]
+) -> Outcome:
+    """How many times as fast two are as one; measures: by the names of the ways to annotate."""
+    if available_cores() < 2:
+        print("  left out: this process may use one core only")
+        return [], {}
+    both = {"model": setup.cascade_model(), **arguments}
+    found = setup.runner.run(f"lib.two_cores:annotate_{task}", both, cores=2)
+    rates, computed = found["tokens_per_second"], found["computed_seconds"]
+    same = "" if found.get("is_same", True) else "; annotation differs"
+    rows = []
+    for way, measure in measures.items():
+        one, two = f"{way}_one", f"{way}_two"
+        cost = median_ratio(computed, two, one)
+        note = f"{rates[two]:,.0f} tokens/s; {cost:.2f} x the processor time{same}"
+        rows.append(Row(measure, median_ratio(found["seconds"], one, two), "x", note))
+    return rows, found
+
+
 def loading(setup: FigureSetup) -> Outcome:
     """Size on disk, and the time to the first Doc in a new process."""
     model = setup.cascade_model()
@@ -246,7 +287,7 @@ def reranked_speed(setup: FigureSetup) -> Outcome:
 
 
 _ALL = (
-    accuracy, training, threads, memory, decoding, raw_text, confidences, loading, nbest_speed,
-    reranked_speed, compilation, scale,
+    accuracy, training, threads, memory, decoding, raw_text, confidences, two_threads,
+    two_processes, loading, nbest_speed, reranked_speed, compilation, scale,
 )  # fmt: skip
 FIGURES: dict[str, Callable[[FigureSetup], Outcome]] = {figure.__name__: figure for figure in _ALL}

@@ -14,6 +14,7 @@ from ..losses.margin import Hinge
 from ..penalties.base import Penalty
 from ..trainers.base import Trainer
 from ..types import Floats2d
+from .sending import send_batches
 from .settings import settings_of
 
 Made = TypeVar("Made")
@@ -32,6 +33,8 @@ def component_factory(
     name: str, kind: Callable[..., Made], blocks: Mapping[str, Any], **meta: Any
 ) -> Callable[..., Made]:
     """Register a factory with spaCy; its arguments are the blocks and settings of a class.
+
+    From then on processes of a pipeline send batches (`pipeline.sending`).
 
     kind: called with `nlp`, `name`, the blocks and all `settings` by name. blocks: the default of
     each block of `_BLOCKS` that it has. meta: what `Language.factory` takes besides.
@@ -57,4 +60,5 @@ def component_factory(
     make.__doc__ = f"The factory `{name}`; its arguments are described in docs/components.md."
     defaults = {key: deepcopy(setting.default) for key, setting in settings.items()}
     Language.factory(name, default_config={**blocks, **defaults}, func=make, **meta)
+    send_batches()
     return make

@@ -3,10 +3,8 @@
 `srsly.msgpack_dumps` and `msgpack_loads` ask two registries for their hooks at every call. A
 registry goes through the entry points of all installed packages, and through all functions that
 are registered with spaCy: half a millisecond. spaCy packs and reads several values for each Doc
-that another process annotates, or that a `DocBin` holds. In alternating runs on two cores,
-`nlp.pipe(texts, n_process=2)` took 4.9 s with remembered hooks and 76.8 s without, for 1,000
-sentences and a segmenter with a classifier. spaCy alone decides that Docs are sent, as bytes, so no
-component can send arrays in their place.
+that a `DocBin` holds: 1,000 sentences were written in 0.09 s with remembered hooks and in 1.5 s
+without, and read in 0.06 s and in 1.6 s.
 
 It belongs into srsly: `msgpack_dumps` and `msgpack_loads` would keep the result of
 `msgpack_encoders.get_all()` and `msgpack_decoders.get_all()` until one of the registries gets

@@ -7,6 +7,7 @@ child processes too, says what a second thread or process costs.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -24,7 +25,7 @@ from .corpora import read_docs, read_texts
 from .processes import run_python
 from .timing import Timings
 
-PART = 32
+PART = 128
 """Texts of a stream that a thread annotates at a time."""
 SHORT = range(12, 21)
 """Tokens of a short text."""
@@ -33,13 +34,19 @@ COMPARED = 1_000
 
 
 def annotate_in_threads(model: str, data: str, rounds: int, passes: int) -> dict[str, Any]:
-    """One stream of texts, whose parts go to new threads: `warm…` and `first…` of one and two."""
+    """One stream of texts, whose parts go to new threads: `warm…` and `first…` of one and two.
+
+    `often…`: as `warm…`, where threads may take turns ten times as often as Python lets them.
+    """
     nlp, texts = spacy.load(model), read_texts(data)
     n_tokens = sum(map(len, _in_threads(nlp, texts, 1)))  # load kernels, cache words
-    timings = Timings()
+    timings, usual = Timings(), sys.getswitchinterval()
     for _ in range(rounds):
-        for name, n in (("one", 1), ("two", 2)):
-            timings.add(f"warm_{name}", partial(_in_threads, nlp, texts, n), passes)
+        for way, interval in (("warm", usual), ("often", usual / 10)):
+            sys.setswitchinterval(interval)
+            for name, n in (("one", 1), ("two", 2)):
+                timings.add(f"{way}_{name}", partial(_in_threads, nlp, texts, n), passes)
+        sys.setswitchinterval(usual)
         for name, n in (("one", 1), ("two", 2)):
             timings.add(f"first_{name}", partial(_load_and_annotate, model, texts, n))
     return timings.rates(n_tokens)

@@ -31,7 +31,7 @@ _NAMES = ("SPACY", *DOCBIN_ALL_ATTRS)
 _ATTRIBUTES = [IDS[name] for name in _NAMES]
 _SPACE, _WORD, _HEAD, _DEP = map(_NAMES.index, ("SPACY", "ORTH", "HEAD", "DEP"))
 _NUMBERS = {"SPACY", "HEAD", "POS", "ENT_IOB", "SENT_START"}
-_HASHES = [i for i, name in enumerate(_NAMES) if name not in _NUMBERS]
+_HASHES = {i for i, name in enumerate(_NAMES) if name not in _NUMBERS}
 
 
 def _is_given(context: object) -> bool:
@@ -133,13 +133,14 @@ def _pack(docs: list[Doc]) -> _Batch:
     groups = [
         {key: _packed(group, tables, others) for key, group in doc.spans.items()} for doc in docs
     ]
-    spans = join_tables(tables)
-    of_spans = join_tables([spans, *others])[-3:]
-    hashes = np.unique(np.concatenate([tokens[:, _HASHES].ravel(), *of_spans])).tolist()
     is_set: Bools1d = np.any(tokens, axis=0)
     is_set[_HEAD] |= is_set[_DEP]  # where spaCy has both, it finds sentences
     is_set[[_SPACE, _WORD]] = False
     columns = np.flatnonzero(is_set).tolist()
+    spans = join_tables(tables)
+    hashed = tokens[:, [_WORD, *(column for column in columns if column in _HASHES)]]
+    of_spans = join_tables([spans, *others])[-3:]
+    hashes = np.unique(np.concatenate([hashed.ravel(), *of_spans])).tolist()
     return _Batch(
         columns,
         tokens[:, [_SPACE, _WORD, *columns]],

@@ -92,16 +92,18 @@ class PairScores:
         self, space: FeatureSpace, table: LexemeTable, weights: Floats2d
     ) -> Iterator[KnownPairs]:
         """Those that were given back last, brought to these weights and this table."""
-        shape = len(space.plan.pairs.anchor), weights.shape[1]
         try:
-            kept = self._free.pop()
+            kept: _Kept | None = self._free.pop()
         except IndexError:
-            kept = _Kept(weights, ref(table), no_pairs(*shape))
-        if kept.pairs.shape != shape:
-            kept = _Kept(weights, ref(table), no_pairs(*shape))
-        elif kept.weights is not weights or kept.table() is not table:
-            forget_pairs(kept.pairs)
-            kept = _Kept(weights, ref(table), kept.pairs)
+            kept = None
+        if kept is None or kept.weights is not weights or kept.table() is not table:
+            shape = len(space.plan.pairs.anchor), weights.shape[1]
+            if kept is None or kept.pairs.shape != shape:
+                pairs = no_pairs(*shape)
+            else:
+                pairs = kept.pairs
+                forget_pairs(pairs)
+            kept = _Kept(weights, ref(table), pairs)
         try:
             yield kept.pairs
         finally:

@@ -153,9 +153,10 @@ def raw_text(setup: FigureSetup) -> Outcome:
 
 def two_threads(setup: FigureSetup) -> Outcome:
     """Two threads that annotate one stream of texts, against one."""
-    arguments = {"data": setup.path("dev.spacy"), "rounds": setup.rounds, "passes": setup.passes}
+    arguments = {"data": setup.path("train.spacy"), "rounds": setup.rounds, "passes": 1}
     return _two_over_one(setup, "in_threads", arguments, {
         "warm": "two threads annotate over one, warm",
+        "often": "two threads annotate over one, warm, ten times as many turns",
         "first": "two threads annotate over one, first pass",
     })  # fmt: skip
 

@@ -48,9 +48,7 @@ class RunSettings(Protocol):
 class BatchFit(Fit[object]):
     """An optimisation of all weights for one corpus; part: which of the parameters are its own."""
 
-    def __init__(
-        self, objective: BatchObjective, run: LBFGSRun, part: slice = slice(None)
-    ) -> None:
+    def __init__(self, objective: BatchObjective, run: LBFGSRun, part: slice = slice(None)) -> None:
         self._objective, self._run, self._part = objective, run, part
 
     def _step(self, data: object, progress: Progress) -> float:

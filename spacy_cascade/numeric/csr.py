@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..lanes import load, plus, store
+from ..lanes import filled, load, plus, store, times
 from ..parallel import PIECES, Workers, split
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 
@@ -117,10 +117,24 @@ def scale_and_mix(
     """
     width = values.shape[1]
     row = np.empty(width)
+    n = (width + 7) // 8 if width >= 8 else 0
+    columns, first, last = np.empty((3, n), dtype=np.int64)
+    for group in range(n):
+        # Of eight columns side by side; the last ones may be among those before, too.
+        columns[group] = min(8 * group, width - 8)
+        first[group], last[group] = width, 0
+        for k in range(columns[group], columns[group] + 8):
+            first[group] = min(first[group], blocks[k, 0])
+            last[group] = max(last[group], blocks[k, 1])
     for i in range(begin, end):
         for k in range(width):
             row[k] = scale[i] * values[i, k]
-        for k in range(width):
+        for group in range(n):
+            k, sums = columns[group], filled(0.0, 8)
+            for j in range(first[group], last[group]):
+                sums = plus(sums, times(filled(row[j], 8), load(mixing, (j, k), 8)))
+            store(out, (i, k), sums)
+        for k in range(width if n == 0 else 0):
             total = 0.0
             for j in range(blocks[k, 0], blocks[k, 1]):
                 total += row[j] * mixing[j, k]

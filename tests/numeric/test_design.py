@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -150,19 +151,20 @@ def test_transposed_products_are_those_of_one_thread(matrix, width, n_threads):
     np.testing.assert_array_equal(found, one_by_one)
 
 
-def test_scale_and_mix(generator):
-    """Where rows of the mixing are zero outside of a block, and where nothing is."""
-    everything, block = np.array([[0, 3]] * 3), np.array([[0, 2], [0, 2], [2, 3]])
-    for blocks in (everything, block):
-        values, scale = generator.normal(size=(7, 3)), generator.normal(size=7)
-        mixing = generator.normal(size=(3, 3))
-        for row, (first, last) in zip(mixing, blocks, strict=True):
-            row[:first] = row[last:] = 0.0
-        expected, out = scale[:, None] * (values @ mixing), np.full((7, 3), np.nan)
-        scale_and_mix(values, scale, mixing, blocks, out, 0, 3)
-        np.testing.assert_allclose(out[:3], expected[:3])
-        assert np.isnan(out[3:]).all()
-        scale_and_mix(values, scale, mixing, blocks, out, 3, 7)
-        np.testing.assert_allclose(out, expected)
-        scale_and_mix(values, scale, mixing, blocks, values, 0, 7)
-        np.testing.assert_allclose(values, expected)
+@pytest.mark.parametrize("sizes", [[3], [2, 1], [8], [3, 2, 4], [1] * 13, [9, 1, 1, 10]])
+def test_scale_and_mix(sizes, generator):
+    """Where the mixing is zero off blocks along the diagonal, of columns of these sizes."""
+    n, ends = sum(sizes), np.cumsum(sizes)
+    blocks = np.repeat(np.column_stack([ends - sizes, ends]), sizes, axis=0)
+    values, scale = generator.normal(size=(7, n)), generator.normal(size=7)
+    mixing = generator.normal(size=(n, n))
+    for column, (first, last) in zip(mixing.T, blocks, strict=True):
+        column[:first] = column[last:] = 0.0
+    expected, out = scale[:, None] * (values @ mixing), np.full((7, n), np.nan)
+    scale_and_mix(values, scale, mixing, blocks, out, 0, 3)
+    np.testing.assert_allclose(out[:3], expected[:3])
+    assert np.isnan(out[3:]).all()
+    scale_and_mix(values, scale, mixing, blocks, out, 3, 7)
+    np.testing.assert_allclose(out, expected)
+    scale_and_mix(values, scale, mixing, blocks, values, 0, 7)
+    np.testing.assert_array_equal(values, out)

@@ -28,7 +28,7 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numba
@@ -168,8 +168,9 @@ def _sources(compiled: Any) -> Iterator[str]:
     """What machine code depends on: bytecode, options and values of a kernel and its callees."""
     waiting, seen = [compiled], {compiled}
     for each in waiting:
-        yield repr(sorted(each.targetoptions.items()))
-        function = each.py_func
+        yield repr(sorted(getattr(each, "targetoptions", {}).items()))
+        function = _written(each)
+        assert function is not None
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         values = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
         codes = [function.__code__]
@@ -182,11 +183,17 @@ def _sources(compiled: Any) -> Iterator[str]:
                 if name not in values:
                     continue  # An attribute or a builtin.
                 value = values[name]
-                if not hasattr(value, "py_func"):
+                if _written(value) is None:
                     yield f"{name} = {_described(value)}"
                 elif value not in seen:
                     seen.add(value)
                     waiting.append(value)
+
+
+def _written(value: Any) -> FunctionType | None:
+    """The Python function of a kernel or an intrinsic function, or a function that they call."""
+    function = getattr(value, "py_func", getattr(value, "_defn", value))
+    return function if isinstance(function, FunctionType) else None
 
 
 def _described(value: object) -> str:

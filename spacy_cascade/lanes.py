@@ -12,12 +12,13 @@ from operator import add, mul
 from typing import Any, TypeAlias
 
 import numpy as np
-from llvmlite import ir
 from numba import config, types
-from numba.core import cgutils
+from numba.core import cgutils as untyped
 from numba.core.datamodel import models
 from numba.extending import intrinsic, register_model
 
+cgutils: Any = untyped
+ir = cgutils.ir
 Generate: TypeAlias = tuple[Any, Callable[..., Any]]
 """The signature of a call, and what writes its code."""
 
@@ -26,15 +27,15 @@ class Lanes(types.Type):
     """The type of `n` numbers side by side."""
 
     def __init__(self, dtype: Any, n: int) -> None:
-        super().__init__(f"Lanes({dtype}, {n})")  # type: ignore[no-untyped-call]
+        super().__init__(f"Lanes({dtype}, {n})")
         self.dtype, self.n = dtype, n
 
 
-@register_model(Lanes)  # type: ignore[no-untyped-call,untyped-decorator]
+@register_model(Lanes)
 class _InRegister(models.PrimitiveModel):
     def __init__(self, manager: Any, lanes: Lanes) -> None:
         number = manager.lookup(lanes.dtype).get_value_type()
-        vector = ir.VectorType(number, lanes.n)  # type: ignore[no-untyped-call]
+        vector = ir.VectorType(number, lanes.n)
         super().__init__(manager, lanes, vector)  # type: ignore[no-untyped-call]
 
 
@@ -45,25 +46,25 @@ def _places(context: Any, builder: Any, signature: Any, arguments: Any, n: int) 
     """
     kind, index = signature.args[:2]
     array = context.make_array(kind)(context, builder, arguments[0])
-    indices = cgutils.unpack_tuple(builder, arguments[1])  # type: ignore[no-untyped-call]
+    indices = cgutils.unpack_tuple(builder, arguments[1])
     typed = zip(indices, index.types, strict=True)
     *before, first = [context.cast(builder, *each, types.intp) for each in typed]
-    numbers = ir.VectorType(context.get_data_type(kind.dtype), n)  # type: ignore[no-untyped-call]
+    numbers = ir.VectorType(context.get_data_type(kind.dtype), n)
     found = []
     for i in range(1 if kind.layout == "C" else n):
         place = builder.add(first, context.get_constant(types.intp, i))
         at = [*before, place]
-        found.append(cgutils.get_item_pointer(context, builder, kind, array, at))  # type: ignore[no-untyped-call]
+        found.append(cgutils.get_item_pointer(context, builder, kind, array, at))
     return found if len(found) > 1 else [builder.bitcast(found[0], numbers.as_pointer())]
 
 
 def _number(i: int) -> Any:
-    return ir.Constant(ir.IntType(32), i)  # type: ignore[no-untyped-call]
+    return ir.Constant(ir.IntType(32), i)
 
 
 def _joined(builder: Any, numbers: list[Any]) -> Any:
-    vector = ir.VectorType(numbers[0].type, len(numbers))  # type: ignore[no-untyped-call]
-    found = ir.Constant(vector, ir.Undefined)  # type: ignore[no-untyped-call]
+    vector = ir.VectorType(numbers[0].type, len(numbers))
+    found = ir.Constant(vector, ir.Undefined)
     for i, each in enumerate(numbers):
         found = builder.insert_element(found, each, _number(i))
     return found
@@ -142,7 +143,7 @@ def _compiled(written: Any, plain: Any) -> Any:
     """What kernels call; plain: the same where the compiler is disabled."""
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return plain
-    return intrinsic(prefer_literal=True)(written)  # type: ignore[no-untyped-call]
+    return intrinsic(prefer_literal=True)(written)
 
 
 load = _compiled(_load, lambda array, index, n: _view(array, index, n).copy())

@@ -11,7 +11,7 @@ from threading import RLock
 
 from .types import Pointers1d
 
-_PIECES = 32
+PIECES = 32
 _SMALLEST_PIECE = 1 << 14
 LARGEST_PIECE = 1 << 21
 """Entries of one kernel call, about a tenth of a second, so Ctrl-C takes effect soon."""
@@ -39,11 +39,12 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def split(starts: Pointers1d | range, cost: int = 1) -> list[tuple[int, int]]:
+def split(starts: Pointers1d | range, cost: int = 1, most: int = PIECES) -> list[tuple[int, int]]:
     """Ranges of rows with about equal numbers of entries; they do not depend on the threads.
 
     starts: int64 `[n + 1]`; row `i` has `starts[i + 1] - starts[i]` entries. cost: work per entry
-    and per empty row; a larger cost makes it worth sharing fewer rows.
+    and per empty row; a larger cost makes it worth sharing fewer rows. most: how many there are
+    unless that makes them too large; 1 for one thread.
     """
     n_rows, before = len(starts) - 1, int(starts[0])
 
@@ -52,7 +53,7 @@ def split(starts: Pointers1d | range, cost: int = 1) -> list[tuple[int, int]]:
         return (int(starts[row]) - before + row) * cost
 
     total = work(n_rows)
-    n_pieces = max(min(_PIECES, total // _SMALLEST_PIECE), total // LARGEST_PIECE, 1)
+    n_pieces = max(min(most, total // _SMALLEST_PIECE), total // LARGEST_PIECE, 1)
     rows, targets = range(n_rows + 1), (piece * (total / n_pieces) for piece in range(1, n_pieces))
     cuts = sorted({0, *(bisect_left(rows, target, key=work) for target in targets), n_rows})
     return list(pairwise(cuts))

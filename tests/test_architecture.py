@@ -28,7 +28,7 @@ from imports import (
 BENCHMARKS = PROJECT / "benchmarks"
 EVERYWHERE = {
     "types", "errors", "files", "locking", "parallel", "processes", "jit", "kernel_cache",
-    "compiling_ahead", "checks", "caching", "extras", "msgpack_hooks", "stages", "rooms",
+    "compiling_ahead", "lanes", "checks", "caching", "extras", "msgpack_hooks", "stages", "rooms",
     "text_sources",
 }  # fmt: skip
 """Open to all layers."""
@@ -146,7 +146,7 @@ def test_spans_of_docs_need_no_component(name: str) -> None:
 
 
 def test_kernels_are_compiled_in_one_way() -> None:
-    """Only `jit` and what it uses know numba: all kernels have the same settings and cache."""
+    """Only `jit` compiles, so that all kernels have the same settings and cache."""
     users: dict[str, set[str]] = {"numba": set(), "jit": set(), "kernel_cache": set()}
     for name, path in FILES.items():
         if "numba" in {top(target) for target in imports(path, PACKAGE)}:
@@ -156,7 +156,7 @@ def test_kernels_are_compiled_in_one_way() -> None:
     own = {""}  # The package asks at once whether numba is there for a new Python.
     of_core = users["jit"] - set(ROOMS) - own
     assert {**users, "jit": of_core} == {
-        "numba": {"jit", "kernel_cache", "compiling_ahead"}, "jit": COMPILED,
+        "numba": {"jit", "kernel_cache", "lanes", "compiling_ahead"}, "jit": COMPILED,
         "kernel_cache": {"jit"},
     }  # fmt: skip
 

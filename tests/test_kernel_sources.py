@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import pytest
+from numba.extending import intrinsic
 
 from spacy_cascade.jit import kernel
 from spacy_cascade.kernel_cache import _described, _layout, _sources
@@ -47,7 +48,25 @@ def with_inner(is_square: bool) -> Callable[..., Any]:
     return changed
 
 
-@pytest.mark.parametrize("made", [scaled_by, with_inner])
+def with_intrinsic(is_square: bool) -> Callable[..., Any]:
+    """Two kernels whose intrinsic functions differ in what they write."""
+
+    @intrinsic
+    def power(typing: Any, x: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            times = [arguments[0]] * (2 if is_square else 1)
+            return builder.fmul(*times, arguments[0])
+
+        return x(x), generate
+
+    @kernel
+    def changed(x: float) -> float:
+        return power(x)
+
+    return changed
+
+
+@pytest.mark.parametrize("made", [scaled_by, with_inner, with_intrinsic])
 def test_values_and_functions_within_count(made: Callable[[Any], Any]) -> None:
     assert list(_sources(made(1))) == list(_sources(made(1)))
     assert list(_sources(made(1))) != list(_sources(made(0)))

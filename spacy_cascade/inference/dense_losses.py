@@ -58,9 +58,9 @@ def _exponentials(chains):  # type: ignore[no-untyped-def]
 
 @maker
 def _room_for(starts, n):  # type: ignore[no-untyped-def]
-    """Room for `a`, `x` and `z` of the longest sequence."""
+    """Room for `a`, `x` and `z` of the longest sequence, and for three vectors."""
     longest = longest_of(starts)
-    return np.empty((longest, n)), np.empty((longest, n)), np.empty(longest)
+    return np.empty((longest, n)), np.empty((longest, n)), np.empty(longest), np.empty((3, n))
 
 
 @helper
@@ -68,7 +68,7 @@ def _forward(chains, cost, i, exponentials, room):  # type: ignore[no-untyped-de
     """Fill `a`, `x` `[T, n]` and `z` `[T]`; the log-partition, or -inf where `z` is tiny."""
     lattice, scores, _, _, tags, starts = chains
     initial, matrix, shift, labels = exponentials
-    a, x, z = room
+    a, x, z, _ = room
     begin, end = starts[i], starts[i + 1]
     n = len(initial)
     log_partition = 0.0
@@ -110,9 +110,9 @@ def _backward(matrix_back, length, room, sign, counts, pairs, first_counts):  # 
 
     And `sign · a(t-1, p) g(t, c)` to `pairs` `[n, n]`. matrix_back: `M` transposed.
     """
-    a, x, z = room
+    a, x, z, (b, before, g) = room
     n = a.shape[1]
-    b, before, g = np.ones(n), np.empty(n), np.empty(n)
+    b[:] = 1.0
     for row in range(length - 1, -1, -1):
         for c in range(n):
             counts[row, c] += sign * a[row, c] * b[c]

@@ -41,23 +41,24 @@ def scaled_sums(chains, cost, begin, end, is_last, room):  # type: ignore[no-unt
         row, observed = t - begin, tags[t] + 1
         highest = -np.inf
         for e in range(n_edges):
-            x[row, e] = scores[t, lattice.column[e]] + transitions[e]
-            x[row, e] += cost[observed, lattice.target[e]]
+            score = scores[t, lattice.column[e]] + transitions[e]
+            x[row, e] = score + cost[observed, lattice.target[e]]
             highest = max(highest, x[row, e])
         if not math.isfinite(highest):
             return -np.inf
         total = 0.0
         for y in range(n_labels):
-            a[row + 1, y] = 0.0
+            reached = 0.0
             for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
-                value = x[row, e]
-                x[row, e] = math.exp(value - highest)
-                if x[row, e] < _SMALLEST_EDGE and value > -np.inf:
+                share = math.exp(x[row, e] - highest)
+                if share < _SMALLEST_EDGE and x[row, e] > -np.inf:
                     return -np.inf
-                a[row + 1, y] += a[row, lattice.source[e]] * x[row, e]
+                reached += a[row, lattice.source[e]] * share
+                x[row, e] = share
             if is_last and t == end - 1 and not lattice.final[y]:
-                a[row + 1, y] = 0.0
-            total += a[row + 1, y]
+                reached = 0.0
+            a[row + 1, y] = reached
+            total += reached
         # The negation holds for what is no number, too.
         if not total > 0.0:
             return -np.inf

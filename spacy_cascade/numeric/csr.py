@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..lanes import load, plus, store
-from ..parallel import Workers, split
+from ..lanes import filled, load, plus, store, times
+from ..parallel import PIECES, Workers, split
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 
 
@@ -113,18 +113,32 @@ def scale_and_mix(
     """`out[i] = scale[i] · (values[i] @ mixing)` for rows `begin <= i < end`.
 
     values, out `[n, S]`, which may be one array; scale `[n]`; mixing `[S, S]`; blocks `[S, 2]`:
-    row `j` of mixing is zero but for the columns from `blocks[j, 0]` up to `blocks[j, 1]`.
+    column `k` of mixing is zero but for the rows from `blocks[k, 0]` up to `blocks[k, 1]`.
     """
     width = values.shape[1]
     row = np.empty(width)
+    n = (width + 7) // 8 if width >= 8 else 0
+    columns, first, last = np.empty((3, n), dtype=np.int64)
+    for group in range(n):
+        # Of eight columns side by side; the last ones may be among those before, too.
+        columns[group] = min(8 * group, width - 8)
+        first[group], last[group] = width, 0
+        for k in range(columns[group], columns[group] + 8):
+            first[group] = min(first[group], blocks[k, 0])
+            last[group] = max(last[group], blocks[k, 1])
     for i in range(begin, end):
-        row[:] = 0.0
-        for j in range(width):
-            value = scale[i] * values[i, j]
-            for k in range(blocks[j, 0], blocks[j, 1]):
-                row[k] += value * mixing[j, k]
         for k in range(width):
-            out[i, k] = row[k]
+            row[k] = scale[i] * values[i, k]
+        for group in range(n):
+            k, sums = columns[group], filled(0.0, 8)
+            for j in range(first[group], last[group]):
+                sums = plus(sums, times(filled(row[j], 8), load(mixing, (j, k), 8)))
+            store(out, (i, k), sums)
+        for k in range(width if n == 0 else 0):
+            total = 0.0
+            for j in range(blocks[k, 0], blocks[k, 1]):
+                total += row[j] * mixing[j, k]
+            out[i, k] = total
 
 
 @kernel
@@ -210,7 +224,8 @@ class BinaryCSR:
         def piece(begin: int, end: int) -> None:
             add_rows(self.indptr, self.indices, values, out, begin, end)
 
-        workers.map(piece, split(self.indptr, out.shape[1]))
+        most = 1 if workers.n_threads == 1 else PIECES
+        workers.map(piece, split(self.indptr, out.shape[1], most))
 
     def add_transposed_product(self, values: Floats2d, out: Floats2d, workers: Workers) -> None:
         """`out += self.T @ values`, the same bits for any number of threads."""
@@ -243,7 +258,7 @@ def add_transposed_products(
 
     def part(first: int, last: int) -> None:
         for matrix, values, out, columns in parts[first:last]:
-            for rows in split(matrix.indptr):
+            for rows in split(matrix.indptr, out.shape[1], 1):
                 add_to_columns(matrix.indptr, matrix.indices, values, out, rows, columns)
 
     workers.map(part, [(i, i + 1) for i in range(len(parts))])

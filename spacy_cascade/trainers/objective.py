@@ -156,9 +156,9 @@ class Parametrisation:
 
 
 def _nonzero_blocks(mixing: Floats2d) -> Pointers2d:
-    """For each row the first column that is not zero, and the one after the last."""
+    """For each column the first row that is not zero, and the one after the last."""
     is_set = mixing != 0
-    return np.stack([is_set.argmax(axis=1), len(mixing) - is_set[:, ::-1].argmax(axis=1)], axis=1)
+    return np.stack([is_set.argmax(axis=0), len(mixing) - is_set[::-1].argmax(axis=0)], axis=1)
 
 
 class Objective:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import dense_design, dense_rows, gradient_of, rows_from_dense, scores_of
-from spacy_cascade.numeric.csr import add_entries, add_rows, group_columns, scale_and_mix
+from spacy_cascade.numeric.csr import add_rows, add_transposed_products, scale_and_mix
 from spacy_cascade.numeric.design import Design, SegmentRows
 from spacy_cascade.parallel import Workers
-from strategies import counts2d, random_design, wide_design
+from strategies import counts2d, wide_design
 
 
 @st.composite
@@ -107,40 +106,20 @@ def test_rows_after_others_and_some_of_them(first, second, numbers):
     np.testing.assert_array_equal(dense_rows(some), matrix[wanted])
 
 
-def test_memory_of_gradients_is_released(generator):
-    design = random_design(generator, 50, 6)
-    segments = SegmentRows(
-        np.arange(51), np.ones(50, dtype=np.int32), rows_from_dense(np.ones((50, 6), int)), 1
-    )
-    slopes = generator.normal(size=(50, 2))
-    before = gradient_of(design, slopes, Workers(1))
-    gradient_of(design, slopes, Workers(2))
-    gradient_of(segments, slopes, Workers(2))
-    matrices = [
-        design.lexeme_features, design.unit_lexemes, design.unit_features, segments.features,
-    ]  # fmt: skip
-    orders = [matrix._groups for matrix in matrices]
-    assert all(order is not None for order in orders)
-    gradient_of(design, slopes, Workers(1))
-    assert all(m._groups is order for m, order in zip(matrices, orders, strict=True)), "kept"
-    design.release_memory()
-    segments.release_memory()
-    assert all(matrix._groups is None for matrix in matrices)
-    np.testing.assert_allclose(gradient_of(design, slopes, Workers(1)), before, atol=1e-12)
-    # One thread needs no other order of the entries.
-    assert all(matrix._groups is None for matrix in matrices)
-
-
 MATRICES = counts2d(st.integers(0, 6), st.integers(1, 5))
 
 
 @settings(max_examples=40)
-@given(MATRICES, st.integers(1, 4), st.sampled_from([np.float32, np.float64]))
-def test_add_rows_is_a_product(matrix, width, dtype):
-    """Values may be single precision and read-only; a range of rows is written, and no other."""
+@given(MATRICES, st.integers(1, 40), st.sampled_from([np.float32, np.float64]), st.booleans())
+def test_add_rows_is_a_product(matrix, width, dtype, by_columns):
+    """Values may be single precision, read-only, and lie in memory column by column.
+
+    A range of rows is written, and no other.
+    """
     rows = rows_from_dense(matrix)
     generator = np.random.default_rng(len(matrix))
     values = generator.normal(size=(rows.n_columns, width)).astype(dtype)
+    values = np.asfortranarray(values) if by_columns else values
     values.flags.writeable = False
     out = generator.normal(size=(rows.n_rows, width))
     begin, end = rows.n_rows // 3, 2 * rows.n_rows // 3
@@ -153,49 +132,39 @@ def test_add_rows_is_a_product(matrix, width, dtype):
     np.testing.assert_allclose(out, expected, atol=1e-12)
 
 
-def test_groups_of_columns_have_about_equally_many_entries(generator):
-    matrix = generator.integers(0, 3, (200, 40))
-    csr = rows_from_dense(matrix)
-    rows, columns, bounds = group_columns(csr.indptr, csr.indices, csr.n_columns, 4)
-    expected = np.repeat(np.argwhere(matrix >= 0), matrix.ravel(), axis=0).tolist()
-    assert sorted(np.stack([rows, columns], axis=1).tolist()) == expected
-    assert np.diff(bounds).max() < 1.2 * len(rows) / 4
-
-
 @settings(max_examples=40)
-@given(MATRICES, st.integers(1, 4), st.integers(1, 4))
-def test_add_entries_is_a_product_with_the_transposed_matrix(matrix, width, n_groups):
-    """Group by group, each of which writes a range of its own."""
-    csr = rows_from_dense(matrix)
-    rows, columns, bounds = group_columns(csr.indptr, csr.indices, csr.n_columns, n_groups)
-    generator = np.random.default_rng(len(matrix))
+@given(MATRICES, st.integers(1, 40), st.integers(1, 4))
+def test_transposed_products_are_those_of_one_thread(matrix, width, n_threads):
+    """To the last bit, of several matrices at once, however many columns values have."""
+    csr, generator = rows_from_dense(matrix), np.random.default_rng(len(matrix))
     values = generator.normal(size=(csr.n_rows, width))
-    out = generator.normal(size=(csr.n_columns, width))
-    expected = out + matrix.T @ values
-    written: list[set[int]] = []
-    for begin, end in pairwise(bounds.tolist()):
-        before = out.copy()
-        add_entries(rows, columns, values, out, begin, end)
-        written.append(set(np.flatnonzero((out != before).any(axis=1)).tolist()))
-        assert (np.diff(rows[begin:end]) >= 0).all()
-    np.testing.assert_allclose(out, expected, atol=1e-12)
-    in_order = [column for group in written for column in sorted(group)]
-    assert in_order == sorted(set(in_order))
+    before = generator.normal(size=(2, csr.n_columns, width))
+    found = before.copy()
+    sums = [(csr, values, found[0]), (csr, 2.0 * values, found[1])]
+    add_transposed_products(sums, Workers(n_threads))
+    np.testing.assert_allclose(found[0], before[0] + matrix.T @ values, atol=1e-12)
+    one_by_one = before.copy()
+    for factor, out in enumerate(one_by_one, 1):
+        for row, of_row in zip(matrix, factor * values, strict=True):
+            for column in np.repeat(np.arange(len(row)), row):
+                out[column] += of_row
+    np.testing.assert_array_equal(found, one_by_one)
 
 
-def test_scale_and_mix(generator):
-    """Where rows of the mixing are zero outside of a block, and where nothing is."""
-    everything, block = np.array([[0, 3]] * 3), np.array([[0, 2], [0, 2], [2, 3]])
-    for blocks in (everything, block):
-        values, scale = generator.normal(size=(7, 3)), generator.normal(size=7)
-        mixing = generator.normal(size=(3, 3))
-        for row, (first, last) in zip(mixing, blocks, strict=True):
-            row[:first] = row[last:] = 0.0
-        expected, out = scale[:, None] * (values @ mixing), np.full((7, 3), np.nan)
-        scale_and_mix(values, scale, mixing, blocks, out, 0, 3)
-        np.testing.assert_allclose(out[:3], expected[:3])
-        assert np.isnan(out[3:]).all()
-        scale_and_mix(values, scale, mixing, blocks, out, 3, 7)
-        np.testing.assert_allclose(out, expected)
-        scale_and_mix(values, scale, mixing, blocks, values, 0, 7)
-        np.testing.assert_allclose(values, expected)
+@pytest.mark.parametrize("sizes", [[3], [2, 1], [8], [3, 2, 4], [1] * 13, [9, 1, 1, 10]])
+def test_scale_and_mix(sizes, generator):
+    """Where the mixing is zero off blocks along the diagonal, of columns of these sizes."""
+    n, ends = sum(sizes), np.cumsum(sizes)
+    blocks = np.repeat(np.column_stack([ends - sizes, ends]), sizes, axis=0)
+    values, scale = generator.normal(size=(7, n)), generator.normal(size=7)
+    mixing = generator.normal(size=(n, n))
+    for column, (first, last) in zip(mixing.T, blocks, strict=True):
+        column[:first] = column[last:] = 0.0
+    expected, out = scale[:, None] * (values @ mixing), np.full((7, n), np.nan)
+    scale_and_mix(values, scale, mixing, blocks, out, 0, 3)
+    np.testing.assert_allclose(out[:3], expected[:3])
+    assert np.isnan(out[3:]).all()
+    scale_and_mix(values, scale, mixing, blocks, out, 3, 7)
+    np.testing.assert_allclose(out, expected)
+    scale_and_mix(values, scale, mixing, blocks, values, 0, 7)
+    np.testing.assert_array_equal(values, out)

@@ -5,9 +5,11 @@ python -m benchmarks.experiments.past_memory corpus/jnlpba/train.spacy corpus/jn
 Corpora of several sizes are made of copies of train, in which new words keep coming at the rate of
 Heaps' law (`lib/growing_corpus.py`). Each is trained on in processes of their own, by spaCy's own
 loop: each component reads it once to count features. Online (`stream` of `lib/variants.py`) both
-then learn from it in one pass. In batch training (`configs/memb_stream.cfg`) each encodes it once,
-and makes two updates of a few iterations on all of it. The time of scoring does not count. The
-system refuses memory beyond the limit (`RLIMIT_DATA`); peak memory is that of `getrusage`.
+then learn from it in one pass. In batch training (`configs/memb_stream.cfg`) each encodes what it
+has read, and makes two updates of a few iterations on all of it; so does `configs/memb.cfg` with
+the smallest corpus in memory, whose F1 on dev is to compare with. The time of scoring does not
+count. The system refuses memory beyond the limit (`RLIMIT_DATA`); peak memory is that of
+`getrusage`.
 """
 
 from __future__ import annotations
@@ -27,8 +29,10 @@ from ..lib.processes import Result, TaskRunner
 from ..lib.variants import config_path
 from ..reports.output import run
 
-CONFIGS_OF = {"online": "stream", "batch": "memb_stream"}
+STREAMED = ("online", "batch")
+CONFIGS_OF = {"online": "stream", "batch": "memb_stream", "in memory": "memb"}
 """The config of each kind of training."""
+_LBFGS_OF = {"batch": "trainer.trainer", "in memory": "trainer"}
 _BATCH_UPDATES = 2
 """The first one encodes the corpus, too."""
 _WARM_UP = 20_000
@@ -58,9 +62,9 @@ def train_once(kind: str, folder: Path, dev: Path, iterations: int) -> Result:
     from ..lib.training import run_loop, training_settings
 
     overrides: dict[str, Any] = {"paths.train": str(folder), "paths.dev": str(dev)}
-    if kind == "batch":
-        overrides |= for_stages("trainer.trainer.iterations", iterations)
-        overrides |= for_stages("trainer.trainer.threads", 1)
+    if kind in _LBFGS_OF:
+        overrides |= for_stages(f"{_LBFGS_OF[kind]}.iterations", iterations)
+        overrides |= for_stages(f"{_LBFGS_OF[kind]}.threads", 1)
     path = config_path(f"{CONFIGS_OF[kind]}.cfg")
     config = load_config(path, overrides=overrides, interpolate=True)
     lengths = doc_lengths(folder)
@@ -97,7 +101,7 @@ def train_once(kind: str, folder: Path, dev: Path, iterations: int) -> Result:
         "features": {name: size(nlp, name)["features"] for name in STAGES},
         "strings": len(nlp.vocab.strings),
         "ents_f": nlp.evaluate(list(dev_reader(nlp)))["ents_f"],
-        **(batch if kind == "batch" else {}),
+        **(batch if kind in _LBFGS_OF else {}),
     }
 
 
@@ -129,18 +133,25 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
             runner.run("lib.growing_corpus:write_corpus", task)
         common = {"dev": str(arguments.dev), "warm_up": made[_WARM_UP]}
         common |= {"gigabytes": arguments.gigabytes, "iterations": arguments.iterations}
-        for kind, n in product(arguments.trainings, arguments.tokens):
+        planned = list(product(arguments.trainings, arguments.tokens))
+        if "batch" in arguments.trainings:
+            planned.append(("in memory", min(arguments.tokens)))
+        for kind, n in planned:
             task = {"kind": kind, "folder": made[n], **common}
             trainings.append(runner.run("experiments.past_memory:train_stream", task))
             print(json.dumps(trainings[-1]), flush=True)
-    return {"limit_gigabytes": arguments.gigabytes, "trainings": trainings}
+    of_kinds = {
+        name: [each for each in trainings if (each["kind"] in STREAMED) == (name == "trainings")]
+        for name in ("trainings", "in_memory")
+    }
+    return {"limit_gigabytes": arguments.gigabytes, **of_kinds}
 
 
 def main() -> None:
     parser = new_parser(__doc__, "train", "dev", output="past_memory.json")
     parser.add_argument("--tokens", type=int, nargs="+", default=[500_000, 5_000_000])
     parser.add_argument("--gigabytes", type=float, default=3.0, help="limit of memory")
-    parser.add_argument("--trainings", nargs="+", choices=CONFIGS_OF, default=list(CONFIGS_OF))
+    parser.add_argument("--trainings", nargs="+", choices=STREAMED, default=list(STREAMED))
     parser.add_argument("--iterations", type=int, default=3, help="of an update in batch training")
     run(parser, "past_memory", measure)
 

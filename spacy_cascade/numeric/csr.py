@@ -204,7 +204,12 @@ class BinaryCSR:
 
         columns: ascending.
         """
-        indices = np.searchsorted(columns, self.indices).astype(np.int32)
+        if self.n_columns > len(self.indices):
+            indices = np.searchsorted(columns, self.indices).astype(np.int32)
+        else:
+            number = np.zeros(columns.max(initial=self.n_columns) + 1, dtype=np.int32)
+            number[columns] = np.arange(len(columns))
+            indices = number[self.indices]
         return BinaryCSR(self.indptr, indices, len(columns))
 
     def without(self, is_dropped: Bools1d) -> BinaryCSR:
@@ -262,3 +267,14 @@ def add_transposed_products(
                 add_to_columns(matrix.indptr, matrix.indices, values, out, rows, columns)
 
     workers.map(part, [(i, i + 1) for i in range(len(parts))])
+
+
+def used_columns(*matrices: BinaryCSR) -> Ints1d:
+    """The columns that are not zero in all of these matrices, int32, ascending."""
+    n_columns = matrices[0].n_columns
+    if n_columns > sum(len(matrix.indices) for matrix in matrices):
+        return np.unique(np.concatenate([matrix.indices for matrix in matrices]))
+    is_used = np.zeros(n_columns, dtype=np.bool_)
+    for matrix in matrices:
+        is_used[matrix.indices] = True
+    return np.flatnonzero(is_used).astype(np.int32)

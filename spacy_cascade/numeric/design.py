@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ConfigError
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
-from .csr import BinaryCSR, active_features, add_transposed_products
+from .csr import BinaryCSR, active_features, add_transposed_products, used_columns
 
 
 @dataclass
@@ -72,7 +72,7 @@ class SegmentRows:
 
     def used_rows(self) -> Ints1d:
         """The rows of weights that any segment uses, ascending."""
-        return np.unique(self.features.indices)
+        return used_columns(self.features)
 
     def on_rows(self, rows: Ints1d) -> SegmentRows:
         """The same for weights of these rows only, ascending, which include all that are used."""
@@ -132,7 +132,7 @@ class Design:
 
     def used_rows(self) -> Ints1d:
         """The rows of weights that any unit uses, ascending."""
-        return np.unique(np.append(self.lexeme_features.indices, self.unit_features.indices))
+        return used_columns(self.lexeme_features, self.unit_features)
 
     def on_rows(self, rows: Ints1d) -> Design:
         """The same for weights of these rows only, ascending, which include all that are used."""

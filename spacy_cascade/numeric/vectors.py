@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..lanes import doubles, filled, load, one_of, plus, store, times
 from ..parallel import Workers
 from ..types import Floats1d, Reals1d
 
+Copy = TypeVar("Copy", bound=Reals1d)
 _BLOCK = 1 << 18
 
 
@@ -58,9 +59,8 @@ def in_blocks(function: Callable[[slice], object], n: int, workers: Workers) -> 
     workers.map(lambda begin, end: function(slice(begin, end)), _blocks(n))
 
 
-def copied(x: Reals1d, dtype: type[Any], workers: Workers) -> Any:
-    """The vector as another one of this type; numbers that are too large become infinite."""
-    copy = np.empty(len(x), dtype)
+def copied(x: Reals1d, copy: Copy, workers: Workers) -> Copy:
+    """The vector, written to `copy`; numbers that are too large for it become infinite."""
 
     def block(part: slice) -> None:
         with np.errstate(over="ignore"):

@@ -20,7 +20,6 @@ from .calibration import Outcomes
 from .encoder import learning_tokens
 from .examples import Reads
 from .factories import component_factory
-from .initializing import read_examples
 from .reading import read, span_units, untyped
 from .settings import Positive, Share, setting
 from .span_gold import SpanGold
@@ -219,20 +218,21 @@ class CascadeClassifier(CascadePipe):
         return self._units(tokens, in_batch(typed, tokens), found, gold_flags(tokens, gold))
 
     def fitted(
-        self, examples: Sequence[Example], gold: Sequence[GoldSpans]
+        self, tokens: Tokens, gold: Sequence[GoldSpans], examples: Sequence[Example]
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Gold spans with their types and, with the reject class, wrong proposals."""
         number = {label: i for i, label in enumerate(self.labels, int(self.reject))}
         bounds: list[BoundsArray] = []
         types: list[int] = []
-        for example, g in zip(examples, gold, strict=True):
+        for i, g in enumerate(gold):
             known = [
                 (start, end, number[label]) for start, end, label in g.spans if label in number
             ]
-            known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
+            if self.reject:
+                wrong = self._wrong_proposals(examples[i], g)
+                known.extend((start, end, 0) for start, end in wrong)
             bounds.append(as_array([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
-        tokens = read_examples(self, examples)
         if self.model.has_ref("tok2vec"):
             tokens = learning_tokens(self, tokens, examples)
         found = in_batch(gold_bounds(gold), tokens)
@@ -240,8 +240,6 @@ class CascadeClassifier(CascadePipe):
         return units, np.array(types, dtype=np.int32), np.arange(len(types) + 1, dtype=np.int64)
 
     def _wrong_proposals(self, example: Example, gold: GoldSpans) -> list[Bounds]:
-        if not self.reject:
-            return []
         right = {(start, end) for start, end, _ in gold.spans}
         return [
             (start, end)

@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.training import Example
-from spacy.util import minibatch
 
 from ..errors import ConfigError, TrainingError
 from ..features.tokens import Tokens, join_tokens
@@ -35,7 +34,7 @@ _kept: WeakKeyDictionary[GetExamples, list[Example]] = WeakKeyDictionary()
 """What functions gave to a component, for the next one of the same pipeline."""
 _READ_AT_ONCE = 256
 _BLOCK = 1 << 16
-"""Tokens of a block, and more by what is read at once."""
+"""Tokens of a block, where no one says how many."""
 _IN_MEMORY = 2_000_000
 """Tokens whose blocks are kept in memory; those of a larger corpus are written to a file."""
 
@@ -209,20 +208,39 @@ class _Unpickler(pickle.Unpickler):
 
 
 def read_blocks(
-    examples: Iterable[Example], read: Callable[[Sequence[Example]], tuple[Tokens, list[Gold]]]
+    examples: Iterable[Example],
+    read: Callable[[Sequence[Example]], tuple[Tokens, list[Gold]]],
+    n_tokens: int | None = None,
 ) -> Iterator[tuple[Tokens, list[Gold]]]:
-    """The blocks of examples; read: gives what is kept of some of them."""
+    """The blocks of examples, with so many tokens or a few more; read: what is kept of some."""
     pending: list[Tokens] = []
     gold: list[Gold] = []
-    for part in minibatch(examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
+    for part, is_end in _parts_of_blocks(examples, _BLOCK if n_tokens is None else n_tokens):
         tokens, of_part = read(part)
         pending.append(tokens)
         gold.extend(of_part)
-        if sum(len(each.words) for each in pending) >= _BLOCK:
+        if is_end:
             yield join_tokens(pending), gold
             pending, gold = [], []
     if pending:
         yield join_tokens(pending), gold
+
+
+def _parts_of_blocks(
+    examples: Iterable[Example], n_tokens: int
+) -> Iterator[tuple[list[Example], bool]]:
+    """Some examples at a time, and whether a block ends with them."""
+    part: list[Example] = []
+    n = 0
+    for example in examples:
+        part.append(example)
+        n += len(getattr(example, "predicted", ()))  # what is no example is refused when it is read
+        is_end = n >= n_tokens
+        if is_end or len(part) == _READ_AT_ONCE:
+            yield part, is_end
+            part, n = [], 0 if is_end else n
+    if part:
+        yield part, True
 
 
 def examples_from(

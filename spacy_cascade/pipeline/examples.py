@@ -23,7 +23,7 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..features.space import FeatureSpace
-from .corpus import GetExamples
+from .corpus import CorpusBlocks, GetExamples
 from .spans.groups import table_of_group
 
 _SHARE_AGAIN = 10
@@ -298,8 +298,10 @@ class Awaited(_LeftBehind):
 class CorpusReader(_LeftBehind):
     """The reader that `initialize` was given, if any.
 
-    read: gives all examples of the corpus anew; None where there is no reader.
+    read: gives all examples of the corpus anew; None where there is no reader. kept: what
+    `initialize` has read of them, a block for each shard, until training has encoded it.
     """
 
     def __init__(self, read: GetExamples | None = None) -> None:
         self.read = read
+        self.kept: CorpusBlocks[Any] | None = None

@@ -140,7 +140,8 @@ def initialize(
     learnt, present, blocks = set(pipe._labels), Counter[str](), CorpusBlocks[Any]()
     n_cut = 0
     pipe._annotation_read, times, in_docs = 0, Counter[int](), Shown()
-    for tokens, gold in read_blocks(shown, partial(_read, pipe, times=times)):
+    shard = _tokens_of_shard(pipe)
+    for tokens, gold in read_blocks(shown, partial(_read, pipe, times=times), shard):
         learnt.update(label for g in gold for label in pipe.labels_in(g))
         present.update(label for g in gold for label in pipe.gold.labels_present(g))
         n_cut += sum(map(pipe.gold.n_cut, gold))
@@ -165,11 +166,26 @@ def initialize(
     learn_features(
         pipe,
         nlp,
-        lambda: ((tokens, pipe.gold.flags(tokens, gold)) for tokens, gold in _cut(pipe, blocks)),
+        lambda: (
+            (tokens, pipe.gold.flags(tokens, gold)) for tokens, gold in in_sequences(pipe, blocks)
+        ),
         lambda: _units_of_blocks(pipe, blocks),
     )
     pipe.reset_fit()
+    pipe._reader.kept = None if shard is None else blocks
     pipe._parts = Parts({words: n for words, n in times.items() if n > 1})
+
+
+def _tokens_of_shard(pipe: Component) -> int | None:
+    """Of which size to keep blocks for its trainer, which is to train on what its reader gives.
+
+    None where it asks for the corpus in another way, or learns from more than tokens and gold
+    annotation: vectors, or spans that were proposed.
+    """
+    sees_more = pipe.model.has_ref("tok2vec") or getattr(pipe, "reject", False)
+    if pipe._reader.read is None or sees_more or not pipe.trainer.reads_corpus:
+        return None
+    return getattr(pipe.trainer, "tokens", None)
 
 
 def _sampled(examples: Iterable[Example], sample: list[Doc]) -> Iterator[Example]:
@@ -196,12 +212,12 @@ def _read(
 def _units_of_blocks(
     pipe: Component, blocks: Iterable[tuple[Tokens, list[Any]]]
 ) -> Iterator[Units]:
-    for tokens, gold in _cut(pipe, blocks):
+    for tokens, gold in in_sequences(pipe, blocks):
         yield pipe.gold_units(tokens, gold)
         pipe.space.forget_lexemes(MAXIMUM_LEXEMES)
 
 
-def _cut(
+def in_sequences(
     pipe: Component, blocks: Iterable[tuple[Tokens, list[Any]]]
 ) -> Iterator[tuple[Tokens, list[Any]]]:
     """The blocks in the sequences that were decided on when all had been read."""

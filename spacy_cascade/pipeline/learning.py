@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from spacy.training import Example
 
 from ..errors import ConfigError, TrainingError
+from ..features.tokens import Tokens
 from ..features.units import Units
 from ..losses.base import LabelledSequences
 from ..scorers.beside import Beside
@@ -17,7 +18,7 @@ from .component import Component, Origin
 from .corpus import forget_words
 from .encoder import set_dropout, slopes_of
 from .examples import Change, Corpus, joint_sums
-from .initializing import MAXIMUM_LEXEMES, awaited_until_now, read_examples
+from .initializing import MAXIMUM_LEXEMES, awaited_until_now, in_sequences, read_examples
 from .progress import progress
 from .sequences import Shown, decide_by
 from .sizes import dense_rows
@@ -206,7 +207,7 @@ class ExampleSource:
             make_room(pipe, examples, gold)
         else:
             decide_by([example.predicted for example in examples], pipe.model, Shown())
-        units, observed, starts = pipe.fitted(examples, gold)
+        units, observed, starts = fitted(pipe, examples, gold)
         if pipe.model.attrs["beside"] is not None and not pipe.warm_start:
             train_beside(pipe, units, observed)
         return self.task_on(_encoded(pipe, units, observed, starts))
@@ -236,11 +237,11 @@ class ExampleSource:
         elif not reads_corpus(pipe):
             decide_by([example.predicted for example in examples], pipe.model, Shown())
         is_empty = True
-        read = pipe._reader.read if reads_corpus(pipe) else None
-        for part in parts_of(examples if read is None else read(), n_tokens):
+        kept, pipe._reader.kept = pipe._reader.kept, None
+        read = _shards(pipe, examples, n_tokens) if kept is None else _kept_shards(pipe, kept)
+        for data in read:
             is_empty = False
-            yield encode(pipe, part)
-            forget_words(part)
+            yield data
         if is_empty:
             raise TrainingError(
                 f"The reader of '{pipe.name}' gave examples to learn features from, and none to "
@@ -274,6 +275,25 @@ def train_beside(pipe: Component, units: Units, observed: Ints1d) -> None:
     beside.set_columns(labels_of(pipe._names()))
 
 
+def _kept_shards(
+    pipe: Component, blocks: Iterable[tuple[Tokens, list[Any]]]
+) -> Iterator[LabelledSequences]:
+    """Of what `initialize` has read."""
+    for tokens, gold in in_sequences(pipe, blocks):
+        pipe.space.forget_lexemes(MAXIMUM_LEXEMES)
+        yield _encoded(pipe, *pipe.fitted(tokens, gold, ()))
+
+
+def _shards(
+    pipe: Component, examples: Iterable[Example], n_tokens: int
+) -> Iterator[LabelledSequences]:
+    """Of the component's reader, or of the examples."""
+    read = pipe._reader.read if reads_corpus(pipe) else None
+    for part in parts_of(examples if read is None else read(), n_tokens):
+        yield encode(pipe, part)
+        forget_words(part)
+
+
 def reads_corpus(pipe: Component) -> bool:
     """Whether it learns from the reader that `initialize` was given, whatever `update` gets."""
     has_reader = pipe._reader.read is not None and not pipe.warm_start
@@ -282,7 +302,16 @@ def reads_corpus(pipe: Component) -> bool:
 
 def data_of(pipe: Component, examples: Sequence[Example], gold: Sequence[Any]) -> LabelledSequences:
     """The examples encoded; gold: what was read of them."""
-    return _encoded(pipe, *pipe.fitted(examples, gold))
+    return _encoded(pipe, *fitted(pipe, examples, gold))
+
+
+def fitted(
+    pipe: Component, examples: Sequence[Example], gold: Sequence[Any]
+) -> tuple[Units, Ints1d, Pointers1d]:
+    """The units of examples, their labels, and starts of sequences; gold: what was read of them."""
+    found: tuple[Units, Ints1d, Pointers1d]
+    found = pipe.fitted(read_examples(pipe, examples), gold, examples)
+    return found
 
 
 def _encoded(

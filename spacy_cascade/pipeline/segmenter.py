@@ -22,7 +22,6 @@ from .classifier import CascadeClassifier
 from .decoding import ScoredBatch, decode, potentials_in_parts, potentials_of
 from .encoder import learning_tokens
 from .factories import component_factory
-from .initializing import read_examples
 from .settings import Positive, SchemeName, Share, setting
 from .span_gold import SpanGold
 from .spans.entities import Presets, read_presets
@@ -238,10 +237,9 @@ class CascadeSegmenter(CascadePipe):
         return self.gold.labels_present(gold) if self.typed else (ENTITY,)
 
     def fitted(
-        self, examples: Sequence[Example], gold: Sequence[GoldSpans]
+        self, tokens: Tokens, gold: Sequence[GoldSpans], examples: Sequence[Example]
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Tokens as units, their tags, and starts of sequences."""
-        tokens = read_examples(self, examples)
         labels = self.structure.observed(*self.gold_in(tokens, gold))
         if self.model.has_ref("tok2vec"):
             tokens = learning_tokens(self, tokens, examples)

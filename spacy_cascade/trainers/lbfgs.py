@@ -1,5 +1,6 @@
 """The trainer L-BFGS: its settings, and what it minimises (docs/method.md, section 5.1)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,8 +10,9 @@ from ..inference.structure import Structure
 from ..losses.base import CorpusLoss
 from ..parallel import Workers
 from ..rooms import offered
+from ..types import Singles1d
 from .base import BYTES_OF_WEIGHT, Room, Shape, Source, TaskOn, check_needs
-from .lbfgs_run import BatchFit, LBFGSRun
+from .lbfgs_run import BatchFit, LBFGSRun, singles_in_memory
 from .objective import Loss, Objective, Parametrisation
 
 _BYTES_OF_PAIR = 2 * 4
@@ -112,17 +114,20 @@ class LBFGS(BatchSettings):
         structure: Structure,
         n_units: int,
         task: TaskOn[Any],
+        new_singles: Callable[[int], Singles1d] = singles_in_memory,
     ) -> BatchFit:
         """Begin to train all weights with a loss, wherever it is computed.
 
-        task: for its penalty and start. n_units: what the loss is of.
+        task: for its penalty and start. n_units: what the loss is of. new_singles: as of
+        `LBFGSRun`.
         """
         assert task.penalty is not None
         workers = self.thread_pool()
         objective = Objective(
             loss, Parametrisation(loss, n_units, structure, task.penalty, workers)
         )
-        run = LBFGSRun(self, objective, objective.parameters(task.start), workers)
+        start = objective.parameters(task.start)
+        run = LBFGSRun(self, objective, start, workers, new_singles)
         return BatchFit(objective, run)
 
 

@@ -19,7 +19,7 @@ from ..errors import TrainingError
 from ..inference.structure import Weights
 from ..numeric.vectors import add_scaled, copied, dot, in_blocks, move_and_dot
 from ..parallel import Workers
-from ..types import Floats1d, Floats2d, Singles1d
+from ..types import Floats1d, Floats2d, Reals1d, Singles1d
 from .base import Fit, Progress, State, array_like, no_progress
 from .objective import BatchObjective, Function
 from .states import count_in, number_in, truth_in
@@ -77,17 +77,29 @@ class Step(NamedTuple):
     gradient: Floats1d
 
 
+def singles_in_memory(n: int) -> Singles1d:
+    """An array of any values, float32 `[n]`."""
+    return np.empty(n, dtype=np.float32)
+
+
 class LBFGSRun:
     """An optimisation under way.
 
     parameters: float64 `[n]`, where it stands. value: the objective there. iteration: how many
-    have been made. converged: whether further iterations would change nothing.
+    have been made. converged: whether further iterations would change nothing. new_singles: makes
+    arrays for what is remembered.
     """
 
     def __init__(
-        self, settings: RunSettings, problem: Function, parameters: Floats1d, workers: Workers
+        self,
+        settings: RunSettings,
+        problem: Function,
+        parameters: Floats1d,
+        workers: Workers,
+        new_singles: Callable[[int], Singles1d] = singles_in_memory,
     ) -> None:
         self.settings, self.problem, self.workers = settings, problem, workers
+        self._new_singles = new_singles
         self.parameters = np.array(parameters, dtype=np.float64)
         self.iteration = 0
         self._pairs: deque[tuple[Singles1d, Singles1d, float]] = deque(maxlen=settings.history)
@@ -128,8 +140,8 @@ class LBFGSRun:
         remembered = np.empty(len(self.parameters), dtype=np.float32)
         pairs = [
             (
-                array_like(remembered, state[f"move {i}"]),
-                array_like(remembered, state[f"change {i}"]),
+                self._as_singles(array_like(remembered, state[f"move {i}"])),
+                self._as_singles(array_like(remembered, state[f"change {i}"])),
                 number_in(curvature, _LEAST_CURVATURE),
             )
             for i, curvature in enumerate(state["curvatures"])
@@ -159,7 +171,7 @@ class LBFGSRun:
             self.converged = not self._pairs
             self._pairs.clear()
             return
-        move, change = direction, np.empty_like(direction)
+        move, change = direction, self._new_singles(len(direction))
 
         def block(part: slice) -> None:
             move[part] *= np.float32(taken.step)
@@ -181,14 +193,17 @@ class LBFGSRun:
         What is remembered takes up most of the memory. Where numbers are too large for single
         precision, the direction is shorter. The length is that of the steepest direction.
         """
-        singles = copied(direction, np.float32, self.workers)
+        singles = self._as_singles(direction)
         slope = dot(singles, self._gradient, self.workers)
         if np.isfinite(slope):
             return singles, slope, max(-slope, _LEAST_CURVATURE) ** -0.5
         direction /= max(direction.max(), -direction.min())
         direction /= dot(direction, direction, self.workers) ** 0.5
-        singles = copied(direction, np.float32, self.workers)
+        singles = self._as_singles(direction)
         return singles, dot(singles, self._gradient, self.workers), 1.0
+
+    def _as_singles(self, vector: Reals1d) -> Singles1d:
+        return copied(vector, self._new_singles(len(vector)), self.workers)
 
     def _direction(self) -> Floats1d:
         """`-H·g` by the two-loop recursion."""
@@ -222,7 +237,7 @@ class LBFGSRun:
         return direction
 
     def _point(self, direction: Singles1d, step: float) -> Floats1d:
-        point: Floats1d = copied(self.parameters, np.float64, self.workers)
+        point: Floats1d = copied(self.parameters, np.empty_like(self.parameters), self.workers)
         add_scaled(step, direction, point, self.workers)
         return point
 

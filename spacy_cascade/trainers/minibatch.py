@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar, Protocol, cast
 
 import numpy as np
@@ -281,5 +282,5 @@ class MinibatchFit(Fit[LabelledSequences]):
 def of_used_rows(encoded: Sequence[Encoded]) -> tuple[Ints1d, tuple[OfBatch, ...]]:
     """The rows of weights that a batch uses, ascending, and what it keeps for these alone."""
     of_batch = cast(Sequence[OfBatch], encoded)
-    rows = np.unique(np.concatenate([each.used_rows() for each in of_batch]))
+    rows: Ints1d = reduce(np.union1d, (each.used_rows() for each in of_batch))
     return rows, tuple(each.on_rows(rows) for each in of_batch)

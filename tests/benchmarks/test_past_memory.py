@@ -65,9 +65,12 @@ def test_the_experiment(corpus: Path, tmp_path: Path) -> None:
         "--tokens", "4000", "9000", "--work", str(tmp_path), "--output", str(tmp_path / "out.json"),
     ]  # fmt: skip
     subprocess.run(command, cwd=PROJECT, check=True, capture_output=True)
-    found = json.loads((tmp_path / "out.json").read_text())["trainings"]
+    results = json.loads((tmp_path / "out.json").read_text())
+    found, (in_memory,) = results["trainings"], results["in_memory"]
     for kind in ("online", "batch"):
         small, large = (training for training in found if training["kind"] == kind)
         assert small["tokens"] < large["tokens"]
         assert small["features"]["cascade_segmenter"] < large["features"]["cascade_segmenter"]
     assert large["microseconds_per_token_and_iteration"] > 0.0
+    assert (in_memory["tokens"], in_memory["features"]) == (small["tokens"], small["features"])
+    assert in_memory["ents_f"] == pytest.approx(small["ents_f"], abs=0.001)

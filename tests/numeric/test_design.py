@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import dense_design, dense_rows, gradient_of, rows_from_dense, scores_of
-from spacy_cascade.numeric.csr import add_rows, add_transposed_products, scale_and_mix
+from spacy_cascade.numeric.csr import (
+    add_rows,
+    add_transposed_products,
+    scale_and_mix,
+    used_columns,
+)
 from spacy_cascade.numeric.design import Design, SegmentRows
 from spacy_cascade.parallel import Workers
 from strategies import counts2d, wide_design
@@ -51,6 +56,7 @@ def test_columns_and_entries_can_be_left_out(matrix, seed):
     """Columns without entries, whose number changes; and single entries."""
     rows, generator = rows_from_dense(matrix), np.random.default_rng(seed)
     used = matrix.any(axis=0)
+    np.testing.assert_array_equal(used_columns(rows), np.flatnonzero(used))
     kept = used | (generator.random(len(used)) < 0.5)
     alone = rows.on_columns(np.flatnonzero(kept).astype(np.int32))
     np.testing.assert_array_equal(dense_rows(alone), matrix[:, kept])

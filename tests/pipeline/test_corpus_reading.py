@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,14 @@ from spacy.training import Example
 from helpers import SENTENCES, SMALL, blank, cascade, make_doc, make_example, make_examples
 from spacy_cascade import ConfigError, SavingError
 from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.tokens import Tokens, read_tokens
 from spacy_cascade.features.units import Units
 from spacy_cascade.numeric.index import frequent_keys
 from spacy_cascade.numeric.key_counts import KeyCounts
 from spacy_cascade.pipeline import corpus
 from spacy_cascade.pipeline.corpus import forget_words
 from spacy_cascade.pipeline.initializing import _read, read_examples
+from spacy_cascade.pipeline.learning import parts_of
 from spacy_cascade.pipeline.reading import tokenizing
 from spacy_cascade.systems.semi_markov.space import SegmentSpace
 
@@ -155,7 +157,7 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
     nlp = cascade()
     examples = make_examples(nlp)
     pipe = nlp.get_pipe("cascade_segmenter")
-    with patch.multiple(corpus, _READ_AT_ONCE=2, _BLOCK=1, _IN_MEMORY=20):
+    with patch.multiple(corpus, _READ_AT_ONCE=2, _BLOCK=12, _IN_MEMORY=20):
         blocks = corpus.CorpusBlocks[Any]()
         pipe._annotation_read = 0
         read = partial(_read, pipe, times=Counter())
@@ -169,6 +171,24 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
             assert [g.spans for g in gold] == [g.spans for g in gold_before]
             assert tokens.text_of(int(tokens.words[0])) == before.text_of(int(tokens.words[0]))
     assert blocks._file.seek(0, 2) < 20_000  # no table of strings
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+@pytest.mark.parametrize("n_tokens", [1, 9, 10**6])
+def test_blocks_are_the_shards_of_a_corpus(at_once: int, n_tokens: int) -> None:
+    """However many examples are read at once."""
+    examples = make_examples(cascade())
+
+    def read(some: Sequence[Example]) -> tuple[Tokens, list[str]]:
+        assert len(some) <= at_once
+        return read_tokens([each.predicted for each in some]), [each.text for each in some]
+
+    with patch.object(corpus, "_READ_AT_ONCE", at_once):
+        blocks = list(corpus.read_blocks(examples, read, n_tokens))
+    parts = [list(part) for part in parts_of(examples, n_tokens)]
+    assert [gold for _, gold in blocks] == [[each.text for each in part] for part in parts]
+    for (tokens, _), part in zip(blocks, parts, strict=True):
+        assert tokens.words.tolist() == [token.orth for each in part for token in each.predicted]
 
 
 def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,14 +113,14 @@ def test_wrappers_are_around_l_bfgs() -> None:
 
 
 def test_what_training_takes() -> None:
-    """L-BFGS remembers steps, sparse training has few weights, and shards are never sparse."""
+    """L-BFGS remembers steps, but not in memory with shards; sparse training has few weights."""
     few, many = Shape(10, 5, False), Shape(10, 200, False)
     weights = 10 * 200
     assert LBFGS(history=2).room(few) == Room(50 * (20 + 16), 50)
     assert LBFGS(history=2).room(many) == Room(weights * 8 + 10 * (20 + 16), 0)
     assert LBFGS(history=2).room(many._replace(label_pairs=True)) == Room(weights * 36, weights)
     assert Induction(LBFGS(history=2)).room(many) == LBFGS(history=2).room(many)
-    assert Sharded(LBFGS(history=2)).room(many) == Room(weights * 36, weights)
+    assert Sharded(LBFGS(history=2)).room(many) == Room(weights * 20, weights)
     assert JointLBFGS(history=2).room(many) == Room(weights * 36, weights)
     assert TrainedJointly().room(few) == Room(50 * 20, 50)
     assert PassiveAggressive().room(few) == Room(50 * 20, 0)

@@ -25,7 +25,7 @@ from ...inference.structure import Weights
 from ...losses.base import LabelledSequences
 from ...numeric.index import KeyIndex
 from ...penalties.base import Penalty
-from ...pipeline.learning import ExampleSource
+from ...pipeline.learning import ExampleSource, fitted
 from ...scorers.linear import set_weights
 from ...trainers.base import Task
 from ...types import Ints1d, Keys1d, Pointers1d
@@ -177,8 +177,7 @@ class TestedSource:
     def _units(self) -> tuple[Units, Ints1d, Pointers1d]:
         examples = self._source.examples
         gold = [self._pipe.gold.read(example) for example in examples]
-        fitted: tuple[Units, Ints1d, Pointers1d] = self._pipe.fitted(examples, gold)
-        return fitted
+        return fitted(self._pipe, examples, gold)
 
     def tests(self) -> tuple[Task, AtomicTests]:
         """As `task`, and what its features are, which others are made of."""

@@ -14,7 +14,6 @@ from ...inference.schemes import Spans
 from ...pipeline.calibration import Outcomes
 from ...pipeline.corpus import GetExamples
 from ...pipeline.decoding import ScoredBatch, parts_of
-from ...pipeline.initializing import read_examples
 from ...pipeline.reading import read, token_units
 from ...pipeline.segmenter import NO_OUTCOMES, CascadeSegmenter, chain_factory
 from ...pipeline.settings import setting
@@ -117,10 +116,10 @@ class CascadeLevels(CascadeSegmenter):
         return self._units_and_passes(tokens, gold)[0]
 
     def fitted(
-        self, examples: Sequence[Example], gold: Sequence[Any]
+        self, tokens: Tokens, gold: Sequence[Any], examples: Sequence[Example]
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Tokens of all passes as units, their tags, and starts of sequences."""
-        units, passes = self._units_and_passes(read_examples(self, examples), gold)
+        units, passes = self._units_and_passes(tokens, gold)
         labels = self.structure.observed(passes.spans, passes.observed)
         return units, labels, passes.tokens.sequence_starts
 

@@ -22,7 +22,6 @@ from ...pipeline.base import CascadePipe
 from ...pipeline.corpus import GetExamples, check_labels
 from ...pipeline.decoding import potentials_of
 from ...pipeline.factories import component_factory
-from ...pipeline.initializing import read_examples
 from ...pipeline.settings import setting
 from ...pipeline.spans.gold import same_tokens
 from ...types import Ints1d, Ints2d, Keys1d, Pointers1d
@@ -157,10 +156,9 @@ class CascadeTagger(CascadePipe):
         return self.gold.labels_present(gold)
 
     def fitted(
-        self, examples: Sequence[Example], gold: Sequence[GoldTags]
+        self, tokens: Tokens, gold: Sequence[GoldTags], examples: Sequence[Example]
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Tokens as units, their labels, and starts of sequences."""
-        tokens = read_examples(self, examples)
         return self.gold_units(tokens, gold), self._gold_labels(gold), tokens.sequence_starts
 
     def _gold_labels(self, gold: Sequence[GoldTags]) -> Ints1d:

@@ -12,17 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ...checks import check_counts
 from ...errors import CascadeError, ConfigError, TrainingError
 from ...extras import library
-from ...inference.structure import Structure, Weights
+from ...inference.structure import Structure
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...parallel import Workers
 from ...trainers.base import Source
 from ...trainers.lbfgs_run import BatchFit
-from .sharded import Answer, Question, ShardedLoss, ShardedTrainer, Wanted, answer
+from .sharded import Answer, Question, Shard, ShardedTrainer, answer
 
 _MOST_DEATHS = 3
 """An actor that dies so often is not started again."""
@@ -57,7 +55,7 @@ class OnRay(ShardedTrainer):
             shards.append(shard)
         task = source.task_on(shards)
         shards.start(task.loss)
-        return self.trainer.minimise(ShardedLoss(shards), shards.structure, shards.n_units, task)
+        return self.minimise(shards, shards, task)
 
 
 def _ray() -> Any:
@@ -72,24 +70,16 @@ def _ray() -> Any:
 class Actor:
     """What runs within Ray: the losses of some shards, on one thread."""
 
-    def __init__(self, loss: Loss, *shards: LabelledSequences) -> None:
+    def __init__(self, loss: Loss, *shards: Shard) -> None:
         # Copies, because arrays of the object store are read-only, and its room is for messages.
-        own: list[LabelledSequences] = pickle.loads(pickle.dumps(shards))
-        self._losses = [CorpusLoss(shard, loss, Workers(1)) for shard in own]
-        # Features that a shard does not have are not sent.
-        self._rows = [np.flatnonzero(each.counts()).astype(np.int32) for each in self._losses]
+        own: list[Shard] = pickle.loads(pickle.dumps(shards))
+        self._losses = [CorpusLoss(shard.data, loss, Workers(1)) for shard in own]
+        self._rows = [shard.rows for shard in own]
 
     def answer(self, number: int, question: Question) -> Answer | CascadeError:
         """Of one of the shards; an error of this package is sent as it is."""
-        loss, rows, (wanted, weights) = self._losses[number], self._rows[number], question
         try:
-            if wanted is Wanted.COUNTS:
-                return answer(question, loss, None)
-            assert weights is not None
-            out = np.array(weights.features, dtype=np.float64)
-            own = Weights(out, np.array(weights.transitions))
-            found = answer(Question(wanted, own), loss, out)
-            return found._replace(rows=rows, of_features=found.of_features[rows])
+            return answer(question, self._rows[number], self._losses[number])
         except CascadeError as error:
             return error
 
@@ -112,7 +102,7 @@ class RayShards:
     def append(self, data: LabelledSequences) -> None:
         """Put a shard into the object store."""
         self.structure = data.structure
-        self._shards.append(self._ray.put(data))
+        self._shards.append(self._ray.put(Shard.of(data)))
         self.n_units += len(data.observed)
 
     def start(self, loss: Loss) -> None:

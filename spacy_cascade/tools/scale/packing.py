@@ -14,9 +14,14 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import IO, Any, NamedTuple
 
+import numpy as np
+
 from ...files import temporary_files
+from ...types import Singles1d
 
 _ALIGNMENT = 64
+_WRITTEN = 1 << 20
+"""Numbers that are written at once."""
 
 
 class _Place(NamedTuple):
@@ -80,6 +85,21 @@ class Shelf:
         starts = zip(place.starts, place.sizes, strict=False)
         arrays = [memory[start : start + size] for start, size in starts]
         return pickle.loads(place.rest, buffers=arrays)
+
+
+def singles_in_file(n: int) -> Singles1d:
+    """An array of zeros, float32 `[n]`, in a temporary file of its own, mapped into memory.
+
+    The system writes it to disk where it needs the memory. Raises `SavingError` if the disk is full
+    now, so that it cannot be later.
+    """
+    if not n:
+        return np.zeros(0, dtype=np.float32)
+    with temporary_files(), tempfile.TemporaryFile() as file:
+        for begin in range(0, n, _WRITTEN):
+            file.write(np.zeros(min(_WRITTEN, n - begin), dtype=np.float32).data)
+        file.flush()
+        return np.frombuffer(mmap.mmap(file.fileno(), 0), dtype=np.float32)
 
 
 def _aligned(size: int, alignment: int) -> int:

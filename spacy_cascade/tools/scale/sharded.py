@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,11 +17,15 @@ from ...errors import ConfigError
 from ...inference.structure import Structure, Weights
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...parallel import Workers
-from ...trainers.base import Room, Shape, Source
-from ...trainers.lbfgs import AroundLBFGS, BatchSettings
+from ...trainers.base import BYTES_OF_WEIGHT, Room, Shape, Source, TaskOn
+from ...trainers.lbfgs import AroundLBFGS
 from ...trainers.lbfgs_run import BatchFit
+from ...trainers.minibatch import of_used_rows
 from ...types import Floats1d, Floats2d, Ints1d
-from .packing import Shelf
+from .packing import Shelf, singles_in_file
+
+_BLOCK = 1 << 12
+"""Rows that are added at once; with what they are added to, they fit into the cache."""
 
 
 class Wanted(Enum):
@@ -42,26 +46,48 @@ class Question(NamedTuple):
 class Answer(NamedTuple):
     """What one shard adds.
 
-    of_features `[k, W]`: to the rows of the features; valid until the next answer. rows: which ones
-    these are. transitions `[E]`: to the gradient.
+    rows: the features that it has. of_features `[k, W]`: to these. transitions `[E]`: to the
+    gradient.
     """
 
+    rows: Ints1d
     of_features: Floats2d
-    rows: slice | Ints1d = slice(None)
     value: float = 0.0
     transitions: Floats1d | None = None
 
+    def add_to(self, total: Floats2d) -> None:
+        """Add what it adds to features to their sums `[K, W]`, with little memory."""
+        for begin in range(0, len(self.rows), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            total[self.rows[block]] += self.of_features[block]
 
-def answer(question: Question, loss: CorpusLoss, out: Floats2d | None) -> Answer:
-    """What a shard adds; out: memory for a gradient, which may have the weights in it."""
+
+class Shard(NamedTuple):
+    """A part of a corpus; rows: of the weights that it uses, ascending. data: over these alone.
+
+    What all parts add to all weights would take most of the time of a large corpus.
+    """
+
+    rows: Ints1d
+    data: LabelledSequences
+
+    @classmethod
+    def of(cls, data: LabelledSequences) -> Shard:
+        rows, encoded = of_used_rows(data.encoded)
+        return cls(rows, replace(data, encoded=encoded))
+
+
+def answer(question: Question, rows: Ints1d, loss: CorpusLoss) -> Answer:
+    """What a shard adds; rows: those of its loss."""
     wanted, weights = question
     if weights is None:
-        return Answer(loss.counts()[:, None])
+        return Answer(rows, loss.counts()[:, None])
+    own = np.asarray(weights.features[rows], dtype=np.float64)
+    of_shard = weights._replace(features=own)
     if wanted is Wanted.HESSIAN:
-        return Answer(loss.hessian_diagonal(weights))
-    out = np.empty(weights.features.shape) if out is None else out
-    value, transitions = loss.value_and_gradient(weights, out)
-    return Answer(out, value=value, transitions=transitions)
+        return Answer(rows, loss.hessian_diagonal(of_shard))
+    value, transitions = loss.value_and_gradient(of_shard, own)
+    return Answer(rows, own, value, transitions)
 
 
 class Shards(Protocol):
@@ -71,25 +97,34 @@ class Shards(Protocol):
         """The answers of all shards, in the order of the corpus."""
 
 
-class ShardedLoss:
-    """The loss of a corpus, as `CorpusLoss`."""
+class Sharding(Protocol):
+    """A corpus in shards.
 
-    def __init__(self, shards: Shards) -> None:
-        self.shards = shards
+    n_units: in all of them. structure: theirs.
+    """
+
+    n_units: int
+    structure: Structure
+
+
+class ShardedLoss:
+    """The loss of a corpus, as `CorpusLoss`; n_features: `K`."""
+
+    def __init__(self, shards: Shards, n_features: int) -> None:
+        self.shards, self.n_features = shards, n_features
 
     def counts(self) -> Floats1d:
         """Number of units that have each feature, float64 `[K]`."""
-        answers = self.shards.ask(Question(Wanted.COUNTS))
-        total = np.array(next(answers).of_features)  # arrays from elsewhere can only be read
-        for each in answers:
-            total += each.of_features
+        total = np.zeros((self.n_features, 1))
+        for each in self.shards.ask(Question(Wanted.COUNTS)):
+            each.add_to(total)
         return total[:, 0]
 
     def hessian_diagonal(self, weights: Weights) -> Floats2d:
         """The diagonal of the second derivatives, `[K, S]`, of the parameters before mixing."""
         total = np.zeros(weights.features.shape)
         for each in self.shards.ask(Question(Wanted.HESSIAN, weights)):
-            total[each.rows] += each.of_features
+            each.add_to(total)
         return total
 
     def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
@@ -99,13 +134,13 @@ class ShardedLoss:
             assert each.transitions is not None
             value += each.value
             transitions += each.transitions
-            total[each.rows] += each.of_features
+            each.add_to(total)
         out[:] = total
         return value, transitions
 
 
 class CorpusFile:
-    """Shards of a corpus in a temporary file, over the same features; one at a time is in memory.
+    """Shards of a corpus in a temporary file; one at a time is in memory.
 
     n_units: in all shards. structure: of all of them, known once there is one.
     """
@@ -122,34 +157,30 @@ class CorpusFile:
     def append(self, data: LabelledSequences) -> None:
         """Write a shard. Raises `SavingError` where the disk is full."""
         self.structure = data.structure
-        self._shards.append(replace(data, structure=None))  # type: ignore[arg-type]
+        self._shards.append(Shard.of(replace(data, structure=None)))  # type: ignore[arg-type]
         self.n_units += len(data.observed)
 
-    def __iter__(self) -> Iterator[LabelledSequences]:
+    def __iter__(self) -> Iterator[Shard]:
         """The shards in order, each read when it is asked for."""
         # A generator would keep the last shard while it reads the next one.
         return map(self._read, self._shards)
 
-    def _read(self, shard: LabelledSequences) -> LabelledSequences:
-        return replace(shard, structure=self.structure)
+    def _read(self, shard: Shard) -> Shard:
+        return shard._replace(data=replace(shard.data, structure=self.structure))
 
 
 @dataclass
 class FileShards:
     """The shards of a corpus in a file, or in memory, one after the other."""
 
-    corpus: Iterable[LabelledSequences]
+    corpus: Iterable[Shard]
     loss: Loss
     workers: Workers
-    _out: Floats2d | None = None
 
     def ask(self, question: Question) -> Iterator[Answer]:
-        if question.wanted is Wanted.GRADIENT and self._out is None:
-            assert question.weights is not None
-            self._out = np.empty(question.weights.features.shape)
-
-        def of_shard(data: LabelledSequences) -> Answer:
-            return answer(question, CorpusLoss(data, self.loss, self.workers), self._out)
+        def of_shard(shard: Shard) -> Answer:
+            loss = CorpusLoss(shard.data, self.loss, self.workers)
+            return answer(question, shard.rows, loss)
 
         return map(of_shard, self.corpus)
 
@@ -175,7 +206,14 @@ class ShardedTrainer(AroundLBFGS):
             )
 
     def room(self, shape: Shape) -> Room:
-        return BatchSettings.room(self.trainer, shape)
+        n_weights = shape.n_features * shape.n_columns
+        return Room(n_weights * BYTES_OF_WEIGHT, n_weights)
+
+    def minimise(self, shards: Shards, corpus: Sharding, task: TaskOn[Any]) -> BatchFit:
+        """Begin to train; what L-BFGS remembers, which is most of it, goes to files."""
+        loss = ShardedLoss(shards, len(task.start.features))
+        given = loss, corpus.structure, corpus.n_units, task
+        return self.trainer.minimise(*given, singles_in_file)
 
 
 @dataclass(frozen=True)
@@ -195,4 +233,4 @@ class Sharded(ShardedTrainer):
             corpus.append(shard)
         task = source.task_on(corpus)
         shards = FileShards(corpus, task.loss, self.trainer.thread_pool())
-        return self.trainer.minimise(ShardedLoss(shards), corpus.structure, corpus.n_units, task)
+        return self.minimise(shards, corpus, task)

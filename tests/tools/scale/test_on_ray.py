@@ -14,7 +14,7 @@ from reference import design_of
 from shards import LOSS, Source, added_up, made_shards, random_weights, results
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.tools.scale.on_ray import Actor, OnRay
-from spacy_cascade.tools.scale.sharded import Question, Sharded, Wanted
+from spacy_cascade.tools.scale.sharded import Question, Shard, Sharded, Wanted
 from spacy_cascade.trainers.lbfgs import LBFGS
 
 TRAINER = LBFGS(iterations=4, threads=1)
@@ -115,7 +115,7 @@ def test_features_that_a_shard_does_not_have_are_not_sent() -> None:
     features.indices[features.indices == 0] = 1
     features = design_of(data).lexeme_features
     features.indices[features.indices == 0] = 1
-    actor = Actor(LOSS, data)
+    actor = Actor(LOSS, Shard.of(data))
     for wanted in (Wanted.GRADIENT, Wanted.HESSIAN):
         answer: Any = actor.answer(0, Question(wanted, weights))
         assert 0 not in answer.rows.tolist()
@@ -126,7 +126,7 @@ def test_an_actor_has_a_shard_of_its_own() -> None:
     """Arrays of Ray's store can only be read; weights are not written to, either."""
     (data, *_), weights = made_shards(), random_weights(made_shards()[0])
     weights.features.flags.writeable = False
-    actor = Actor(LOSS, data)
+    actor = Actor(LOSS, Shard.of(data))
     assert not np.shares_memory(actor._losses[0].data.observed, data.observed)
     before = weights.features.copy()
     actor.answer(0, Question(Wanted.GRADIENT, weights))

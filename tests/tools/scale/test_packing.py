@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 from spacy_cascade.errors import SavingError
-from spacy_cascade.tools.scale.packing import Shelf
+from spacy_cascade.tools.scale import packing
+from spacy_cascade.tools.scale.packing import Shelf, singles_in_file
 
 VALUE = {
     "floats": np.arange(7.0),
@@ -66,3 +68,25 @@ def test_a_full_disk_leaves_a_shelf_as_it_was(n_written: int) -> None:
     assert len(shelf) == 2
     for found in shelf:
         check(found)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8])
+def test_arrays_in_files_are_apart(n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their files, written in pieces, have no names."""
+    monkeypatch.setattr(packing, "_WRITTEN", 3)
+    monkeypatch.setattr(packing.tempfile, "tempdir", str(tmp_path))
+    one, other = singles_in_file(n), singles_in_file(n)
+    np.testing.assert_array_equal(one, np.zeros(n, dtype=np.float32))
+    one[:] = np.arange(n)
+    assert not other.any()
+    np.testing.assert_array_equal(one, np.arange(n))
+    assert (one.dtype, list(tmp_path.iterdir())) == (np.float32, [])
+
+
+def test_an_array_on_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(packing.tempfile, "TemporaryFile", refuse)
+    with pytest.raises(SavingError, match="TMPDIR"):
+        singles_in_file(3)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from reference import design_of
-from shards import LENGTHS, LOSS, Source, added_up, made_shards, random_weights, results
+from shards import LENGTHS, LOSS, N_FEATURES, Source, added_up, made_shards, random_weights, results
 from spacy_cascade import parallel
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
@@ -38,7 +38,7 @@ def test_the_loss_is_that_of_shards_in_memory(
     corpus = file_of(data)
     assert len(corpus) == len(data)
     assert corpus.n_units == sum(map(sum, LENGTHS))
-    loss = ShardedLoss(FileShards(corpus, LOSS, Workers(threads)))
+    loss = ShardedLoss(FileShards(corpus, LOSS, Workers(threads)), N_FEATURES)
     for seed in (1, 2):
         weights = random_weights(data[0], seed)
         for one, other in zip(results(loss, weights), added_up(data, weights), strict=True):
@@ -55,7 +55,7 @@ def test_one_shard_at_a_time_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> No
             alive.add(self)
 
     monkeypatch.setattr(sharded, "CorpusLoss", Watched)
-    loss = ShardedLoss(FileShards(file_of(data), LOSS, Workers(2)))
+    loss = ShardedLoss(FileShards(file_of(data), LOSS, Workers(2)), N_FEATURES)
     gc.disable()  # what refers to itself would stay
     try:
         results(loss, random_weights(data[0]))
@@ -68,10 +68,10 @@ def test_one_shard_at_a_time_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_is_done_to_a_shard_in_memory_stays_there() -> None:
     data = made_shards()
     corpus = file_of(data)
-    for shard in corpus:
+    for _, shard in corpus:
         shard.observed[:] = 0
         design_of(shard).unit_lexemes.indices[:] = 0
-    for shard, written in zip(corpus, data, strict=True):
+    for (_, shard), written in zip(corpus, data, strict=True):
         assert shard.structure is data[-1].structure
         np.testing.assert_array_equal(shard.observed, written.observed)
         np.testing.assert_array_equal(

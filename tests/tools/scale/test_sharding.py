@@ -38,12 +38,12 @@ DOC_BY_DOC, WHOLE = 1, 10**6
 """Tokens of a shard that make each Doc one, and the whole corpus."""
 
 
-def pipeline(tokens: int = 0) -> Language:
-    """tokens: of a shard; 0 for a corpus in memory."""
+def pipeline(tokens: int = 0, **of_classifier: object) -> Language:
+    """tokens: of a shard; 0 for a corpus in memory. of_classifier: other settings."""
     trainer = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": ITERATIONS, "threads": 1}
     sharded = {"@misc": "spacy_cascade.Sharded.v1", "tokens": tokens, "trainer": trainer}
     of_both = {"trainer": sharded if tokens else trainer}
-    return cascade(of_both, of_both)
+    return cascade(of_both, {**of_both, **of_classifier})
 
 
 def trained(tokens: int = 0, updates: int = 2) -> Language:
@@ -177,6 +177,31 @@ def test_a_reader_gives_the_corpus_whatever_updates_are_given() -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("settings", [{}, {"reject": True}])
+def test_what_initialize_has_read_is_trained_on_once(settings: dict[str, Any]) -> None:
+    """Without reading it again, but where a component learns from proposals; then it is freed."""
+    nlp, n_read = pipeline(tokens=10, **settings), list[int]()
+    pipe = nlp.get_pipe(NAMES[1])
+
+    def reader(_: Language) -> Iterator[Example]:
+        n_read.append(1)
+        yield from make_examples(nlp)
+
+    pipe.initialize(list, nlp=nlp, corpus=reader)
+    before = sum(n_read)
+    for _ in range(2):
+        pipe.update(make_examples(nlp)[:1])
+        assert pipe._reader.kept is None
+    assert sum(n_read) - before == len(settings)
+    found = weights(pipe)
+    pipe.initialize(list, nlp=nlp, corpus=reader)
+    pipe._reader.kept = None
+    for _ in range(2):
+        pipe.update(make_examples(nlp)[:1])
+    for one, other in zip(weights(pipe), found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_without_shards_a_reader_gives_labels_and_features_alone() -> None:
     nlp = pipeline()
     reading(nlp, make_examples)
@@ -187,10 +212,12 @@ def test_without_shards_a_reader_gives_labels_and_features_alone() -> None:
     assert weights(pipe)[0].any()
 
 
-def test_a_reader_that_reads_once_is_an_error() -> None:
+def test_a_reader_that_reads_once_is_an_error_where_training_begins_anew() -> None:
     pipe = (nlp := pipeline(tokens=10)).get_pipe(NAMES[0])
     given = iter(make_examples(nlp))
     pipe.initialize(list, nlp=nlp, corpus=lambda _: given)
+    pipe.update(make_examples(nlp))
+    pipe.reset_fit()
     with pytest.raises(TrainingError, match="has to read anew with each call"):
         pipe.update(make_examples(nlp))
 
@@ -230,8 +257,8 @@ def test_a_stream_is_trained_on_and_not_held(
     whole = copy.deepcopy(config)
     watched = watch_readers(config, monkeypatch)
     run_training(config, tmp_path / "stream")
-    # Each component reads twice. A shard has few, and spaCy's loop and readers have some in hand.
-    assert sum(each.n_read for each in watched) >= 4 * N_STREAMED
+    # Each component reads once. A shard has few, and spaCy's loop and readers have some in hand.
+    assert sum(each.n_read for each in watched) >= 2 * N_STREAMED
     assert 0 < max(each.most for each in watched) < N_STREAMED / 2
     whole["training"] |= {"max_epochs": 0, "batcher": {"@batchers": "spacy_cascade.WholeCorpus.v1"}}
     run_training(whole, tmp_path / "whole")

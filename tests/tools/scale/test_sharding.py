@@ -64,7 +64,7 @@ def arrays(nlp: Language) -> list[np.ndarray]:
 
 
 def n_shards(nlp: Language) -> list[int]:
-    return [len(nlp.get_pipe(name)._fit._corpus) for name in NAMES]
+    return [len(nlp.get_pipe(name)._fit._objective.loss.shards.corpus) for name in NAMES]
 
 
 # The loss
@@ -80,7 +80,7 @@ def test_the_sum_over_shards_is_the_loss_of_the_corpus(kind: str) -> None:
     trainer, source = LBFGS(threads=1), ExampleSource(pipe, examples, is_other=True)
     whole = trainer.begin(source)._objective
     fit = Sharded(trainer, tokens=DOC_BY_DOC).begin(source)
-    assert len(fit._corpus) == len(examples)
+    assert len(fit._objective.loss.shards.corpus) == len(examples)
     point = np.random.default_rng(0).normal(size=whole.n_parameters)
     value, gradient = fit._objective.value_and_gradient(point)
     wanted, wanted_gradient = whole.value_and_gradient(point)

@@ -208,7 +208,7 @@ def test_proposals_on_tokens_without_annotation_are_not_called_wrong() -> None:
     nlp.initialize(lambda: examples)
     for _ in range(3):
         nlp.update(examples, annotates=["propose_everything"])
-    data = nlp.get_pipe("cascade_classifier")._fit._corpus
+    data = nlp.get_pipe("cascade_classifier")._fit._objective.loss.data
     wrong = sum(
         all(token.ent_iob != 0 for token in example.reference[span.start : span.end])
         for example in examples

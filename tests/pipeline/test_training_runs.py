@@ -88,7 +88,7 @@ def test_features_are_learnt_from_what_training_sees(tmp_path: Path) -> None:
             token.tag_ = source.tag_  # as an annotating tagger would
     nlp.update(examples)
     for name in NAMES:
-        counts = design_of(nlp.get_pipe(name)._fit._corpus).counts(Workers(1))
+        counts = design_of(nlp.get_pipe(name)._fit._objective.loss.data).counts(Workers(1))
         assert len(counts) == n_features[name]
         assert counts.min() >= 1.0
 

@@ -305,7 +305,7 @@ def test_a_classifier_sees_what_the_segmenter_proposes_later() -> None:
             doc = example.predicted
             doc.spans["cascade"] = [Span(doc, *bounds, "ENT") for bounds in proposals]
         classifier.update(examples)
-        n_spans.append(len(classifier._fit._corpus.observed))
+        n_spans.append(len(classifier._fit._objective.loss.data.observed))
     assert n_spans[1] > n_spans[2] > n_spans[0]
 
 

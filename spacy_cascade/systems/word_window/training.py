@@ -229,9 +229,9 @@ def loss_and_gradient(
     row[rows] = np.arange(len(rows))
     of_features = np.zeros((len(rows), width), dtype=np.float32)
     of_words: Reals2d = of_sums * words.of_features
-    add_to_columns(
-        words.features.indptr, row[words.features.indices], of_words, of_features, 0, len(of_words)  # type: ignore[arg-type]
-    )  # fmt: skip
+    numbers = row[words.features.indices]
+    bounds = (0, len(of_words)), (0, width)
+    add_to_columns(words.features.indptr, numbers, of_words, of_features, *bounds)  # type: ignore[arg-type]
     return float(losses.sum()), [
         of_features,
         product(words.vectors, of_sums, first_transposed=True),

@@ -32,7 +32,8 @@ ANNOTATION = (
 )  # fmt: skip
 """The large kernels of a cascade of linear chains as it annotates, the last ones first."""
 TRAINING = (
-    "inference.chain_losses:_scaled_losses", "features.keys:unit_level_features",
+    "inference.chain_losses:_scaled_losses", "numeric.csr:scale_and_mix",
+    "numeric.csr:add_to_columns", "features.keys:unit_level_features",
     "features.keys:unit_level_keys", "features.slots:slot_rows", "features.slots:find_occurrences",
 )  # fmt: skip
 """As it learns. Then come those of annotation, for scores on other Docs."""

@@ -232,10 +232,6 @@ class BinaryCSR:
         most = 1 if workers.n_threads == 1 else PIECES
         workers.map(piece, split(self.indptr, out.shape[1], most))
 
-    def add_transposed_product(self, values: Floats2d, out: Floats2d, workers: Workers) -> None:
-        """`out += self.T @ values`, the same bits for any number of threads."""
-        add_transposed_products([(self, values, out)], workers)
-
 
 _ALONE = 8
 """So many columns of values at least are added up in a thread of their own.

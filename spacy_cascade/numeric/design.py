@@ -58,7 +58,7 @@ class SegmentRows:
     def add_gradient(self, slopes: Floats2d, out: Floats2d, workers: Workers) -> None:
         """Add the gradient of the weights to `out` `[K, n]`, given that of scores `[M, n]`."""
         own = np.zeros(out.shape)
-        self.features.add_transposed_product(slopes, own, workers)
+        add_transposed_products([(self.features, slopes, own)], workers)
         out += own
 
     def squared(self) -> SegmentRows:
@@ -109,7 +109,7 @@ class Design:
         by_lexeme = np.zeros((self.unit_lexemes.n_columns, slopes.shape[1]))
         sums = (self.unit_lexemes, slopes, by_lexeme), (self.unit_features, slopes, out)
         add_transposed_products(sums, workers)
-        self.lexeme_features.add_transposed_product(by_lexeme, out, workers)
+        add_transposed_products([(self.lexeme_features, by_lexeme, out)], workers)
 
     def squared(self) -> Design:
         """Itself: features are 0 or 1."""

@@ -100,17 +100,13 @@ def send_batches() -> None:
 
 
 def _pipe(
-    nlp: Language,
-    texts: Iterable[Any],
-    pipes: Iterable[Callable[..., Any]],
-    n_process: int,
-    batch_size: int,
+    nlp: Language, texts: Iterable[Any], pipes: Iterable[Callable[..., Any]], *settings: Any
 ) -> Iterator[Doc]:
-    """In place of the method of spaCy."""
+    """In place of the method of spaCy; settings: numbers of processes and of texts in a batch."""
     components: list[tuple[str, Any]] = nlp.pipeline
     are_ours = any(isinstance(getattr(p, "space", None), FeatureSpace) for _, p in components)
     steps = [*pipes, _send] if are_ours else pipes
-    for doc in _pipe_of_spacy(nlp, texts, steps, n_process, batch_size):
+    for doc in _pipe_of_spacy(nlp, texts, steps, *settings):
         if isinstance(doc._context, _Sent):
             yield from _unpack(pickle.loads(doc._context.pickled), nlp.vocab)
         else:

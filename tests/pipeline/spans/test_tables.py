@@ -201,6 +201,18 @@ def test_entities_are_what_set_ents_makes_them(data: st.DataObject) -> None:
     assert fast.to_array(_ALL).tolist() == slow.to_array(_ALL).tolist()
 
 
+@pytest.mark.parametrize("attribute", [ENT_TYPE, ENT_KB_ID, ENT_ID])
+def test_what_tokens_say_without_entities_stays_outside_the_new_ones(attribute: int) -> None:
+    """As an import of columns may leave them."""
+    doc = _doc()
+    doc.from_array([attribute], np.full((len(doc), 1), 7, dtype=np.uint64))
+    new = Span(doc, 1, 3, "GENE")
+    write_entities(doc, table_of([new]))
+    expected = [7] * len(doc)
+    expected[1:3] = [new.label if attribute == ENT_TYPE else 0] * 2
+    assert doc.to_array(attribute).tolist() == expected
+
+
 def test_without_spans_every_token_is_outside() -> None:
     doc = _doc()
     write_entities(doc, table_of([]))

@@ -42,10 +42,12 @@ import sys, types
 package = types.ModuleType("spacy_cascade")
 package.__path__ = [sys.argv[1]]
 sys.modules["spacy_cascade"] = package
+sys.modules["scipy"] = None
 from spacy_cascade.compiling_ahead import serve
 serve()
 """
-"""The package without its first module, which imports spaCy: kernels do without."""
+"""The package without its first module, which imports spaCy: kernels do without; and no SciPy,
+whose linear algebra numba would import."""
 _PAUSE_SECONDS = 0.005
 _ARRAYS = {
     "Bools": "bool_", "Floats": "float64", "Ints": "int32", "Keys": "uint64", "Pointers": "int64",
@@ -171,7 +173,8 @@ def _numba_type(text: str, module: str) -> Any:
         return from_types([_numba_type(part, module) for part in parts])
     annotation = eval(text, vars(sys.modules[module]))
     if hasattr(annotation, "_fields"):
-        fields = (field.__forward_arg__ for field in annotation.__annotations__.values())
+        written = annotation.__annotations__.values()
+        fields = (getattr(field, "__forward_arg__", field) for field in written)
         parts = [_numba_type(field, annotation.__module__) for field in fields]
         return from_types(parts, annotation)
     numbers = {int: types.int64, float: types.float64, bool: types.boolean}

@@ -182,11 +182,12 @@ class TagSet:
 
         tags: int32 `[T]`. sequence_starts: int64 `[N + 1]`.
         """
-        scheme, label = SCHEMES[self.scheme], self.span_labels[tags]
-        inside = np.array([scheme.is_inside(tag) for tag in self.tags])[tags]
-        inside[1:] &= label[1:] == label[:-1]
-        inside[sequence_starts[:-1]] = False
-        stops = np.append(np.flatnonzero(~inside), len(tags))
-        first = np.flatnonzero(tags[stops[:-1]] > 0)
-        start = stops[first]
-        return Spans(start, stops[first + 1], label[start])
+        token = np.flatnonzero(tags > 0)
+        tag, label = tags[token], self.span_labels[tags[token]]
+        begins = ~np.array([SCHEMES[self.scheme].is_inside(name) for name in self.tags])[tag]
+        begins[1:] |= (label[1:] != label[:-1]) | (token[1:] > token[:-1] + 1)
+        after_start = np.searchsorted(token, sequence_starts)
+        begins[after_start[after_start < len(token)]] = True
+        first = np.flatnonzero(begins)
+        last = np.append(first, len(token))[1:] - 1
+        return Spans(token[first], token[last] + 1, label[first])

@@ -23,6 +23,7 @@ from ..scorers.linear import all_scores
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .reading import Scoring, read, token_units
 from .spans.nbest import Ranked
+from .spans.placing import part_of
 from .spans.results import Decoded
 
 PART = 1 << 15
@@ -88,6 +89,18 @@ def _potentials(pipe: Scoring, units: Units, starts: Pointers1d) -> Potentials:
     return structure.compose(scored, others, pipe.weights.transitions, starts)
 
 
+def spans_of_paths(structure: Structure, paths: Ints2d, starts: Pointers1d) -> list[Spans]:
+    """The spans of each of the paths `[N, T]` through the same sequences."""
+    n, length = paths.shape
+    offsets = length * np.arange(n + 1)
+    of_paths = np.append((offsets[:-1, None] + starts[:-1]).reshape(-1), offsets[-1])
+    found = structure.spans(paths.reshape(-1), of_paths)
+    cuts = pairwise(np.searchsorted(found.start, offsets).tolist())
+    return [
+        part_of(found, slice(*cut), offset) for cut, offset in zip(cuts, offsets[:-1], strict=True)
+    ]
+
+
 @dataclass(frozen=True)
 class ScoredBatch:
     """Sequences with their potentials; spans are counted from their first token.
@@ -122,7 +135,7 @@ class ScoredBatch:
 
     def ranked(self, paths: Ints2d, scores: Floats2d, is_probabilistic: bool) -> Ranked:
         """The N best paths; is_probabilistic: whether scores have probabilities."""
-        spans = [self.spans(path) for path in paths]
+        spans = spans_of_paths(self.structure, paths, self.potentials.starts)
         if not is_probabilistic:
             return Ranked(spans, scores, None)
         return Ranked(spans, scores, scores - self.structure.log_partitions(self.potentials))

@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 
 from ...errors import ConfigError
 from ...pipeline.classifier import CascadeClassifier
-from ...pipeline.decoding import potentials_of
+from ...pipeline.decoding import potentials_of, spans_of_paths
 from ...pipeline.recognisers import recognisers, refuse_levels
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.nbest import MOST, Ranked, candidates_by_doc, check_n
@@ -92,7 +92,7 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
     paths, ranked = segmenter.structure.k_best(potentials, MOST)
     partitions = segmenter.structure.log_partitions(potentials)
     log_probabilities = ranked - partitions
-    spans = [segmenter.structure.spans(path, potentials.starts) for path in paths]
+    spans = spans_of_paths(segmenter.structure, paths, potentials.starts)
     (candidates,) = candidates_by_doc(Ranked(spans, ranked, log_probabilities), tokens)
     rows = [rows_of(of_rank) for of_rank in candidates.spans]
     choices = _choices(segmenter, classifier, doc, sorted({row for of in rows for row in of}))

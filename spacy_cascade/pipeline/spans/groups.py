@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import srsly
@@ -19,6 +19,9 @@ from spacy.tokens import Doc, Span, SpanGroup
 from ...parallel import LEXEME_LOCK
 from ...types import Keys1d
 from .tables import SpanTable, pack, packed_spans, table_of, unpacked
+
+_Waiting: TypeAlias = tuple[SpanTable, slice | None, Keys1d | None]
+"""A table, the part of it that a group has, and labels instead of those of the part."""
 
 
 class LastingGroup(SpanGroup):
@@ -32,9 +35,13 @@ class LastingGroup(SpanGroup):
     is_as_written: whether no span was exchanged, taken out or added.
     """
 
-    def __init__(self, doc: Doc, *, name: str, table: SpanTable, attrs: dict[str, Any]) -> None:
+    def __init__(
+        self, doc: Doc, *, name: str, table: SpanTable, attrs: dict[str, Any],
+        part: slice | None = None,
+    ) -> None:  # fmt: skip
+        """part: the spans of the table that the group has, from `start` to `stop`; all if None."""
         super().__init__(doc, name=name, attrs=attrs)
-        self._waiting: SpanTable | None = table
+        self._waiting: _Waiting | None = (table, part, None)
         self._n_tokens, self._is_renumbered = len(doc), False
         self.is_as_written = True
 
@@ -42,7 +49,8 @@ class LastingGroup(SpanGroup):
     def table(self) -> SpanTable:
         """The spans, as they are now."""
         self._renumber()
-        return self._waiting if self._waiting is not None else table_of(list(self))
+        table = self._unmade()
+        return table_of(list(self)) if table is None else table
 
     def relabel(self, label: Keys1d) -> bool:
         """Give the spans other labels, uint64 `[P]`; whether that was done.
@@ -51,18 +59,19 @@ class LastingGroup(SpanGroup):
         """
         if self._waiting is None:
             return False
-        self._waiting = self._waiting.with_labels(label)
+        table, part, _ = self._waiting
+        self._waiting = table, part, label
         return True
 
     @property
     def n_spans(self) -> int:
         """As `len`, without making them."""
-        return len(self) if self._waiting is None else self._waiting.n_spans
+        return len(self) if self._waiting is None else _n_waiting(self._waiting)
 
     def __len__(self) -> int:
         if not self._is_alone:
             self._make()
-        return super().__len__() if self._waiting is None else self._waiting.n_spans
+        return super().__len__() if self._waiting is None else _n_waiting(self._waiting)
 
     def __getitem__(self, i: int) -> Span:
         self._make()
@@ -122,8 +131,9 @@ class LastingGroup(SpanGroup):
         """The group with its attributes."""
         if not self._is_alone:
             self._renumber()
-        if self._waiting is not None:
-            return _bytes(pack(self._waiting), self.name, self.attrs)
+        table = self._unmade()
+        if table is not None:
+            return _bytes(pack(table), self.name, self.attrs)
         data: bytes = super().to_bytes()
         return data
 
@@ -142,7 +152,18 @@ class LastingGroup(SpanGroup):
         """Have these spans, and no Spans of them yet."""
         name, attrs = self.name, self.attrs
         super().from_bytes(_bytes([]))  # also takes the name and the attributes
-        self.name, self.attrs, self._waiting = name, attrs, table
+        self.name, self.attrs, self._waiting = name, attrs, (table, None, None)
+
+    def _unmade(self) -> SpanTable | None:
+        """The spans of which no Spans were made yet."""
+        if self._waiting is None:
+            return None
+        table, part, label = self._waiting
+        if part is not None or label is not None:
+            table = table if part is None else table.take(part)
+            table = table if label is None else table.with_labels(label)
+            self._waiting = table, None, None
+        return table
 
     def _make(self) -> None:
         """Give spaCy's group its Spans, with the numbers that the tokens have now."""
@@ -150,8 +171,8 @@ class LastingGroup(SpanGroup):
             return
         with LEXEME_LOCK:  # another thread may read the same Doc
             self._renumber()
-            if self._waiting is not None:
-                table, doc = self._waiting, self.doc
+            table, doc = self._unmade(), self.doc
+            if table is not None:
                 made = _filled(doc, table) if self._is_renumbered else table.spans(doc)
                 super()._concat(made, inplace=True)  # type: ignore[misc]
                 self._waiting = None
@@ -161,14 +182,20 @@ class LastingGroup(SpanGroup):
         if len(doc) == self._n_tokens:
             return
         self._n_tokens, self._is_renumbered = len(doc), True
-        table = self._waiting
+        table = self._unmade()
         if table is None:
             table = unpacked(packed_spans(self))
             self._wait(table)
         begins = np.array([token.idx for token in doc], dtype=np.int64)
         start = np.searchsorted(begins, table.start_char, side="right") - 1
         end = np.maximum(np.searchsorted(begins, table.end_char, side="left"), start + 1)
-        self._waiting = table._replace(start=start, end=end)
+        self._waiting = table._replace(start=start, end=end), None, None
+
+
+def _n_waiting(waiting: _Waiting) -> int:
+    table, part, _ = waiting
+    n_spans: int = table.n_spans if part is None else part.stop - part.start
+    return n_spans
 
 
 def _bytes(packed: list[bytes], name: str = "", attrs: dict[str, Any] | None = None) -> bytes:

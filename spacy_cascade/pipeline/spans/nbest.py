@@ -185,7 +185,7 @@ def write_candidates(
                 BOUNDS: bounds[own],
             }
             name = f"{key}/{k}"
-            doc.spans[name] = LastingGroup(doc, name=name, table=table.take(own), attrs=attrs)
+            doc.spans[name] = LastingGroup(doc, name=name, table=table, attrs=attrs, part=own)
 
 
 def candidate_groups(doc: Doc, key: str) -> list[SpanGroup]:

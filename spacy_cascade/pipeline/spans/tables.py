@@ -75,7 +75,11 @@ class SpanTable(NamedTuple):
 
     def take(self, chosen: Bools1d | Pointers1d | slice) -> SpanTable:
         """Some of the spans, by a mask, by numbers or by a slice."""
-        return _table(column[chosen] for column in self)
+        start, end, start_char, end_char, label, kb_id, own_id = self
+        return SpanTable(
+            start[chosen], end[chosen], start_char[chosen], end_char[chosen],
+            label[chosen], kb_id[chosen], own_id[chosen],
+        )  # fmt: skip
 
     def with_labels(self, label: Keys1d) -> SpanTable:
         """The same spans with other labels, uint64 `[P]`."""

@@ -1,5 +1,6 @@
 """Spans as tables: groups that make their Spans late, and entities written as arrays."""
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -46,6 +47,15 @@ def _group(doc: Doc) -> LastingGroup:
     return LastingGroup(doc, name="found", table=table, attrs={"scores": np.array([0.5, 0.25])})
 
 
+def _labelled_part(doc: Doc) -> LastingGroup:
+    """The same spans, as those of a larger table that got their labels later."""
+    table = _table(doc, (0, 1, "PROTEIN"), (3, 5, ""), (6, 8, "DNA"), (7, 8, "CELL"))
+    attrs = {"scores": np.array([0.5, 0.25])}
+    group = LastingGroup(doc, name="found", table=table, attrs=attrs, part=slice(1, 3))
+    assert group.relabel(_table(doc, (3, 5, "DNA"), (6, 8, "CELL")).label)
+    return group
+
+
 def _rows(spans: object) -> list[tuple[str, str, int, int]]:
     return [(s.text, s.label_, s.start_char, s.end_char) for s in spans]  # type: ignore[attr-defined]
 
@@ -71,9 +81,13 @@ def _joined(group: SpanGroup) -> object:
         _joined,
     ],
 )
-def test_a_group_has_its_spans_whoever_asks(read: object) -> None:
+@pytest.mark.parametrize("make", [_group, _labelled_part])
+def test_a_group_has_its_spans_whoever_asks(
+    make: Callable[[Doc], LastingGroup], read: object
+) -> None:
     doc = _doc()
-    group = doc.spans["found"] = _group(doc)
+    group = doc.spans["found"] = make(doc)
+    assert group.n_spans == SpanGroup.__len__(group) + 2 == 2
     assert _rows(read(group)) == _EXPECTED  # type: ignore[operator]
     assert _rows(group) == _EXPECTED
     assert group.attrs["scores"].tolist() == [0.5, 0.25]

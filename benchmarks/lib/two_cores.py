@@ -7,7 +7,6 @@ child processes too, says what a second thread or process costs.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -34,19 +33,13 @@ COMPARED = 1_000
 
 
 def annotate_in_threads(model: str, data: str, rounds: int, passes: int) -> dict[str, Any]:
-    """One stream of texts, whose parts go to new threads: `warm…` and `first…` of one and two.
-
-    `often…`: as `warm…`, where threads may take turns ten times as often as Python lets them.
-    """
+    """One stream of texts, whose parts go to new threads: `warm…` and `first…` of one and two."""
     nlp, texts = spacy.load(model), read_texts(data)
     n_tokens = sum(map(len, _in_threads(nlp, texts, 1)))  # load kernels, cache words
-    timings, usual = Timings(), sys.getswitchinterval()
+    timings = Timings()
     for _ in range(rounds):
-        for way, interval in (("warm", usual), ("often", usual / 10)):
-            sys.setswitchinterval(interval)
-            for name, n in (("one", 1), ("two", 2)):
-                timings.add(f"{way}_{name}", partial(_in_threads, nlp, texts, n), passes)
-        sys.setswitchinterval(usual)
+        for name, n in (("one", 1), ("two", 2)):
+            timings.add(f"warm_{name}", partial(_in_threads, nlp, texts, n), passes)
         for name, n in (("one", 1), ("two", 2)):
             timings.add(f"first_{name}", partial(_load_and_annotate, model, texts, n))
     return timings.rates(n_tokens)

@@ -156,7 +156,6 @@ def two_threads(setup: FigureSetup) -> Outcome:
     arguments = {"data": setup.path("train.spacy"), "rounds": setup.rounds, "passes": 1}
     return _two_over_one(setup, "in_threads", arguments, {
         "warm": "two threads annotate over one, warm",
-        "often": "two threads annotate over one, warm, ten times as many turns",
         "first": "two threads annotate over one, first pass",
     })  # fmt: skip
 

@@ -158,7 +158,7 @@ def _packed(
 ) -> tuple[str, dict[str, Any]] | bytes:
     """A group; its spans are added to the tables where these say all of them, else to others."""
     table = table_of_group(group)
-    if isinstance(group, LastingGroup) and group.is_as_written and not group._is_renumbered:
+    if isinstance(group, LastingGroup) and group.is_as_written and not group.is_renumbered:
         tables.append(table)
         return group.name, group.attrs
     others.append(table)

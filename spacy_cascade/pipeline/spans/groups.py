@@ -32,7 +32,8 @@ class LastingGroup(SpanGroup):
     numbered anew. A span that no longer begins and ends where tokens do has all tokens that it
     touches.
 
-    is_as_written: whether no span was exchanged, taken out or added.
+    is_as_written: whether no span was exchanged, taken out or added. is_renumbered: whether the
+    number of tokens has changed since it was written.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class LastingGroup(SpanGroup):
         """part: the spans of the table that the group has, from `start` to `stop`; all if None."""
         super().__init__(doc, name=name, attrs=attrs)
         self._waiting: _Waiting | None = (table, part, None)
-        self._n_tokens, self._is_renumbered = len(doc), False
+        self._n_tokens, self.is_renumbered = len(doc), False
         self.is_as_written = True
 
     @property
@@ -116,7 +117,7 @@ class LastingGroup(SpanGroup):
             return super().copy(doc)
         attributes = deepcopy(self.attrs)
         copied = LastingGroup(doc, name=self.name, table=self.table, attrs=attributes)
-        copied._is_renumbered, copied.is_as_written = self._is_renumbered, self.is_as_written
+        copied.is_renumbered, copied.is_as_written = self.is_renumbered, self.is_as_written
         return copied
 
     def _concat(self, other: SpanGroup | Iterable[Span], *, inplace: bool = False) -> SpanGroup:
@@ -173,7 +174,7 @@ class LastingGroup(SpanGroup):
             self._renumber()
             table, doc = self._unmade(), self.doc
             if table is not None:
-                made = _filled(doc, table) if self._is_renumbered else table.spans(doc)
+                made = _filled(doc, table) if self.is_renumbered else table.spans(doc)
                 super()._concat(made, inplace=True)  # type: ignore[misc]
                 self._waiting = None
 
@@ -181,7 +182,7 @@ class LastingGroup(SpanGroup):
         doc = self.doc
         if len(doc) == self._n_tokens:
             return
-        self._n_tokens, self._is_renumbered = len(doc), True
+        self._n_tokens, self.is_renumbered = len(doc), True
         table = self._unmade()
         if table is None:
             table = unpacked(packed_spans(self))

@@ -148,7 +148,9 @@ def past_memory(results: Any) -> str:
     """Processor time and memory of trainings on streams, online and in batches."""
     stages = ("cascade_segmenter", "cascade_classifier")
     trainings = [("online", each) for each in results["trainings"]]
-    trainings += [("batch", each) for each in _read("past_memory_batch")["trainings"]]
+    batch = _read("past_memory_batch")
+    trainings += [("batch", each) for each in batch["trainings"]]
+    trainings += [("batch, in memory", each) for each in batch["in_memory"]]
     shown = [
         [
             title,
@@ -156,12 +158,13 @@ def past_memory(results: Any) -> str:
             *(f"{each['features'][name]:,}" for name in stages),
             f"{each['microseconds_per_token']:.1f} µs",
             f"{each['peak_memory_megabytes'] / 1000:.2f} GB",
+            f"{100 * each['ents_f']:.2f}",
         ]
         for title, each in trainings
     ]
     header = [
         "training", "tokens", "features of the segmenter", "of the classifier",
-        "processor time of a token", "peak memory",
+        "processor time of a token", "peak memory", "F1 on dev",
     ]  # fmt: skip
     return table(header, shown)
 

@@ -31,7 +31,7 @@ def _dot(x, y, begin, end):  # type: ignore[no-untyped-def]
 @helper
 def _add_scaled(factor, x, y, begin, end):  # type: ignore[no-untyped-def]
     for i in range(begin, end):
-        y[i] += factor * x[i]
+        y[i] += factor * np.float64(x[i])
 
 
 @helper
@@ -45,7 +45,7 @@ def _move_and_dot(factor, x, scale, y, z, begin, end):  # type: ignore[no-untype
         sums = plus(sums, times(moved, load(z, (i,), 4)))
     first = one_of(sums, 0)
     for i in range(fours, end):
-        y[i] = (y[i] + factor * x[i]) * scale
+        y[i] = (y[i] + factor * np.float64(x[i])) * scale
         first += y[i] * z[i]
     return (first + one_of(sums, 1)) + (one_of(sums, 2) + one_of(sums, 3))
 

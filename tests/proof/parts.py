@@ -1,0 +1,22 @@
+"""All parts of the proof, in the order of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.proof.part import Part
+from tests.proof.tested import TestedPart
+
+PARTS: Mapping[str, Part] = {
+    "robustness": TestedPart(
+        "What goes wrong around it",
+        "Broken corpora and model files, full disks, read-only homes, long and odd texts, threads, "
+        "processes and stopped trainings, in `tests/robustness`.",
+        ["robustness/test_*.py"],
+    ),
+    "saved": TestedPart(
+        "Pipelines of earlier releases",
+        "The saved pipelines of 0.3, one for each system, load and write what they wrote.",
+        ["storage/test_saved_pipelines.py"],
+    ),
+}

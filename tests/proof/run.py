@@ -1,0 +1,112 @@
+"""The proof of a release: `python -m tests.proof.run [PART …]`, or `nox -s proof`.
+
+All parts take some nights on two cores. A proof that is stopped goes on where it was; a part that
+was tried on this code already is not tried again (`--anew` does). Results go to one file, of which
+`docs/robustness.md` is made. `--short` tries a little of each part, in minutes, and keeps nothing.
+It ends with 1 where something is not as promised.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.lib.machine import describe_machine
+from tests.proof.journal import Journal
+from tests.proof.part import Part, Row, Tried
+from tests.proof.parts import PARTS
+
+PROJECT = Path(__file__).parents[2]
+RESULTS = PROJECT / "benchmarks/results/proof.json"
+CODE = ("spacy_cascade", "pyproject.toml", "setup.py")
+"""What is proved."""
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(PROJECT), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def code() -> str:
+    """A digest of the code of the last commit."""
+    return " ".join(_git("rev-parse", f"HEAD:{path}")[:12] for path in CODE)
+
+
+def try_part(part: Part, tried: Tried, journal: Journal) -> list[Row]:
+    """Try the items that were not tried yet; what all of them come to."""
+    items = part.items(tried)
+    for number, item in enumerate(items, 1):
+        if item in journal.came:
+            continue
+        print(f"{part.title}, {number} of {len(items)}: {item}", flush=True)
+        begin = time.monotonic()
+        came = part.attempt(item, tried)
+        journal.keep(item, {**came, "seconds": round(time.monotonic() - begin, 1)})
+    return part.rows({item: journal.came[item] for item in items})
+
+
+def prove(name: str, work: Path, is_short: bool) -> dict[str, Any]:
+    """One part; what the file of results keeps of it."""
+    folder = work / name
+    journal = Journal(folder, code())
+    rows = try_part(PARTS[name], Tried(folder, is_short), journal)
+    return {
+        "commit": _git("rev-parse", "HEAD")[:12],
+        "code": code(),
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": describe_machine(),
+        "hours": round(sum(came["seconds"] for came in journal.came.values()) / 3600, 1),
+        "rows": [row._asdict() for row in rows],
+    }
+
+
+def write(results: Mapping[str, Any]) -> None:
+    """The file of results, parts in their order."""
+    ordered = {name: results[name] for name in PARTS if name in results}
+    RESULTS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf8")
+
+
+def tell(name: str, result: Mapping[str, Any]) -> bool:
+    """Print the rows of a part; whether there is a gap."""
+    print(f"== {PARTS[name].title}")
+    for row in result["rows"]:
+        print(f"{'GAP ' if row['is_gap'] else ''}{row['tried']}: {row['found']}")
+    return any(row["is_gap"] for row in result["rows"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--short", action="store_true", help="a little of each, as the gate does")
+    parser.add_argument("--anew", action="store_true", help="forget what was tried before")
+    parser.add_argument("--work", type=Path, default=PROJECT / ".proof", help="what is kept")
+    options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    if not options.short and (changed := _git("status", "--porcelain", "--", *CODE)):
+        parser.error(f"a proof names its commit, and this is in none:\n{changed}")
+    results = json.loads(RESULTS.read_text(encoding="utf8")) if RESULTS.exists() else {}
+    has_gap = False
+    with TemporaryDirectory() as temporary:
+        for name in options.parts or PARTS:
+            work = Path(temporary) if options.short else options.work.resolve()
+            if options.anew:
+                shutil.rmtree(work / name, ignore_errors=True)
+            result = prove(name, work, options.short)
+            has_gap |= tell(name, result)
+            if not options.short:
+                results[name] = result
+                write(results)
+    sys.exit(int(has_gap))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""The proof goes on where it was stopped, says what is not as promised, and has made its page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.proof import page, run
+from tests.proof.journal import Journal
+from tests.proof.part import Came, Part, Row, Tried
+
+
+class Stopped(Part):
+    """A part that is stopped in its second item, once."""
+
+    title, says = "Stopped", "Twice."
+
+    def __init__(self) -> None:
+        self.attempts: list[str] = []
+
+    def items(self, tried: Tried) -> list[str]:
+        return ["a", "b", "c"]
+
+    def attempt(self, item: str, tried: Tried) -> Came:
+        self.attempts.append(item)
+        if self.attempts == ["a", "b"]:
+            raise KeyboardInterrupt
+        return {"letter": item}
+
+    def rows(self, came: Mapping[str, Came]) -> list[Row]:
+        return [Row(name, each["letter"], is_gap=name == "b") for name, each in came.items()]
+
+
+def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    part, tried = Stopped(), Tried(tmp_path / "part", is_short=False)
+    with pytest.raises(KeyboardInterrupt):
+        run.try_part(part, tried, Journal(tried.folder, "1"))
+    with (tried.folder / "journal.jsonl").open("a") as file:
+        file.write('{"item": "b", "ca')  # the process was killed while it wrote
+    rows = run.try_part(part, tried, Journal(tried.folder, "1"))
+    assert part.attempts == ["a", "b", "b", "c"]
+    assert [row.found for row in rows] == ["a", "b", "c"]
+    assert Journal(tried.folder, "1").came.keys() == {"a", "b", "c"}
+
+
+def test_other_code_is_tried_anew(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "part", "1")
+    journal.keep("a", {})
+    (tmp_path / "part" / "left").touch()
+    assert not Journal(tmp_path / "part", "2").came
+    assert not (tmp_path / "part" / "left").exists()
+
+
+def test_gaps_end_it_with_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = Stopped()
+    part.attempts = ["before"]
+    monkeypatch.setattr(run, "PARTS", {"stopped": part})
+    monkeypatch.setattr(run, "RESULTS", tmp_path / "proof.json")
+    monkeypatch.setattr("sys.argv", ["run", "--short"])
+    with pytest.raises(SystemExit, match="1"):
+        run.main()
+    assert "GAP b: b" in capsys.readouterr().out
+    assert not (tmp_path / "proof.json").exists()
+
+
+def test_the_page_is_that_of_the_results() -> None:
+    results = json.loads(run.RESULTS.read_text(encoding="utf8"))
+    assert page.PAGE.read_text(encoding="utf8") == page.page(results)

@@ -6,7 +6,6 @@ python -m benchmarks.reports.readme_tables
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections.abc import Callable
 from statistics import fmean
@@ -25,7 +24,7 @@ Make = Callable[..., str]
 PAGES = [
     PROJECT / "README.md",
     *sorted((PROJECT / "docs").glob("*.md")),
-    *(RESULTS / f"{name}.md" for name in ("init", "robustness", "scale")),
+    *(RESULTS / f"{name}.md" for name in ("init", "scale")),
 ]
 _MARK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
@@ -184,31 +183,25 @@ def many_labels(results: Any) -> str:
     return table(["", *(f"{run['types']} types" for run in (few, many))], rows)
 
 
-def robustness() -> str:
-    """Results of the tests of robustness at their full size."""
-    lines = (RESULTS / "robustness.jsonl").read_text(encoding="utf8").splitlines()
-    found: dict[tuple[str, str], list[str]] = {}
-    for figure in map(json.loads, lines):
-        found.setdefault((figure["test"], figure["what"]), []).append(figure["came"])
-    return table(["tried", "found"], ([key[1], "; ".join(found[key])] for key in sorted(found)))
+def proof() -> str:
+    """Each part of the proof of a release (`tests/proof`): what was tried, and what came of it."""
+    return "\n".join(map(_part_of_proof, _read("proof").values()))
 
 
-@table_of("mutation", "mutation")
-def mutation(results: Any) -> str:
-    """Mutants that the tests killed, by folder."""
-    groups = results["groups"]
-    shown = [
-        [
-            f"`{each['folder']}`", f"{each['mutants']:,}", f"{each['tried']:,}",
-            f"{100 * each['killed'] / each['tried']:.1f} %", f"{each['equivalent']:,}",
-        ]
-        for each in groups
-    ]  # fmt: skip
-    header = ["folder", "mutants", "tried", "killed", "equivalent"]
-    return table(header, shown, "lrrrr")
+def _part_of_proof(part: Any) -> str:
+    rows = [
+        [f"**{row['tried']}**" if row["is_gap"] else row["tried"], row["found"]]
+        for row in part["rows"]
+    ]
+    machine = part["machine"]
+    return (
+        f"## {part['title']}\n\n{part['says']}\n\n{table(['tried', 'found'], rows, 'll')}\n"
+        f"{part['date']}, commit {part['commit']}, {part['hours']} hours; {machine['processor']} "
+        f"({machine['cores']} cores), Python {machine['python']}.\n"
+    )
 
 
-TABLES["robustness"] = robustness
+TABLES["proof"] = proof
 
 
 def with_tables(text: str) -> str:

@@ -2,8 +2,8 @@
 
 All parts take some nights on two cores. A proof that is stopped goes on where it was; a part that
 was tried on this code already is not tried again (`--anew` does). Results go to one file, of which
-`docs/robustness.md` is made. `--short` tries a little of each part, in minutes, and keeps nothing.
-It ends with 1 where something is not as promised.
+`benchmarks.reports.readme_tables` makes `docs/robustness.md`. `--short` tries a little of each
+part, in minutes, and keeps nothing. It ends with 1 where something is not as promised.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def prove(name: str, work: Path, is_short: bool) -> dict[str, Any]:
     journal = Journal(folder, code())
     rows = try_part(PARTS[name], Tried(folder, is_short), journal)
     return {
+        "title": PARTS[name].title,
+        "says": PARTS[name].says,
         "commit": _git("rev-parse", "HEAD")[:12],
         "code": code(),
         "date": time.strftime("%Y-%m-%d"),

@@ -1,14 +1,13 @@
-"""The proof goes on where it was stopped, says what is not as promised, and has made its page."""
+"""The proof goes on where it was stopped, and says what is not as promised."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.proof import page, run
+from tests.proof import run
 from tests.proof.journal import Journal
 from tests.proof.part import Came, Part, Row, Tried
 
@@ -66,8 +65,3 @@ def test_gaps_end_it_with_an_error(
         run.main()
     assert "GAP b: b" in capsys.readouterr().out
     assert not (tmp_path / "proof.json").exists()
-
-
-def test_the_page_is_that_of_the_results() -> None:
-    results = json.loads(run.RESULTS.read_text(encoding="utf8"))
-    assert page.PAGE.read_text(encoding="utf8") == page.page(results)

@@ -50,11 +50,11 @@ class TestedPart(Part):
 
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
         """The figures; one row of all tests, and one of each file with tests that fail."""
-        found = [
-            Row(each["what"], each["came"], each["came"].startswith("**failed**"))
-            for of_file in came.values()
-            for each in of_file["figures"]
-        ]
+        kept: dict[str, list[str]] = {}
+        for of_file in came.values():
+            for each in of_file["figures"]:
+                kept.setdefault(each["what"], []).append(each["came"])
+        found = [Row(what, "; ".join(each)) for what, each in kept.items()]
         failed = {name: each for name, each in came.items() if each["status"]}
         found += [Row(name, each["said"], True) for name, each in failed.items()]
         n_files = f"{len(came)} file" + ("s" if len(came) != 1 else "")

@@ -16,12 +16,12 @@ HOUR, SHORT = 3600.0, 12.0
 FACTOR = 2.0
 """Of what a server can answer, which must still answer at least `LEAST` of it."""
 LEAST = 0.5
-CLIENTS = 8
-"""That wait for each answer while it is measured what a server can do."""
+CLIENTS = 20
+"""That wait for each answer while it is measured what a server can do; it refuses none of them."""
 LONGEST = 60.0
 """Seconds that a request may wait."""
-MOST_GROWTH = 20.0
-"""Megabytes."""
+MOST_GROWTH = 40.0
+"""Megabytes in half an hour. Medians of single minutes differ by as much, in both directions."""
 TOOTH = 300.0
 """Megabytes that tables of words and a training take, again and again; a short load may see one."""
 _MOST_SAMPLES, _KEPT_SAMPLES = 4000, 200

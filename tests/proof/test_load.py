@@ -172,7 +172,7 @@ CHANGES = [
     ({"wrong": 1}, 0),
     ({"waits": {**WAITS, "200": {**WAITS["200"], "n": 100_000}}}, 0),
     ({"waits": {**WAITS, "200": {**WAITS["200"], "longest": 61.0}}}, 1),
-    ({"growth": 21.0}, 2),
+    ({"growth": 41.0}, 2),
     ({"lost": 1}, 3),
     ({"doubled": 1}, 3),
     ({"is_known": False}, 3),

@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
 from spacy.language import Language
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from spacy_cascade import tokenize
 
@@ -28,8 +29,11 @@ MOST_CHARACTERS = 1_000_000
 """Of all texts of a request."""
 OF_A_PASS = 50_000
 """Characters; after a pass through the pipeline, the turn of other requests comes."""
+MOST_AT_ONCE = 200
+"""Requests; what comes meanwhile is refused before it is read, with status 503."""
 MOST_SECONDS = 60.0
 """After which a request that still waits is given up, with status 503."""
+TOO_MANY = "There are too many requests. Try again later."
 
 
 def unicode_text(text: str) -> str:
@@ -143,6 +147,26 @@ def taken(jobs: list[Job]) -> list[tuple[Job, str]]:
     return turns
 
 
+class CrowdMiddleware:
+    """Refuses texts while too many requests are at work, so that nobody waits for long."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app, self._at_once = app, 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != "/entities":
+            await self._app(scope, receive, send)
+        elif self._at_once >= MOST_AT_ONCE:
+            answer = JSONResponse({"detail": TOO_MANY}, 503, {"Retry-After": "1"})
+            await answer(scope, receive, send)
+        else:
+            self._at_once += 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._at_once -= 1
+
+
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Load the pipeline and its kernels before the first request."""
@@ -152,6 +176,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 app = FastAPI(title="Named entities", lifespan=lifespan)
+app.add_middleware(CrowdMiddleware)
 app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MOST_BYTES)
 
 
@@ -174,4 +199,4 @@ async def entities(request: Texts) -> Entities:
     try:
         return await asyncio.wait_for(waiting, MOST_SECONDS)
     except asyncio.TimeoutError:
-        raise HTTPException(503, "There are too many requests. Try again later.") from None
+        raise HTTPException(503, TOO_MANY, {"Retry-After": "1"}) from None

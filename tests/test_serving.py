@@ -122,6 +122,20 @@ def test_a_request_that_waits_too_long_is_given_up(
     assert client.post("/entities", json={"texts": TEXTS}).status_code == 200
 
 
+def test_what_is_too_much_at_once_is_refused_before_it_is_read(
+    serve: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "MOST_AT_ONCE", 0)
+    answer = client.post("/entities", content=b"not read")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert answer.json() == {"detail": serve.TOO_MANY}
+    assert client.get("/ready").status_code == 200
+    monkeypatch.setattr(serve, "MOST_AT_ONCE", 1)
+    for _ in range(2):  # what fails leaves its place, too
+        assert client.post("/entities", content=b"{").status_code == 422
+        assert client.post("/entities", json={"texts": TEXTS}).status_code == 200
+
+
 def test_an_error_ends_its_requests_and_not_the_service(
     serve: Any, trained: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:

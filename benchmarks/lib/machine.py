@@ -49,7 +49,8 @@ def resident_megabytes(process: int) -> float | None:
         lines = Path(f"/proc/{process}/status").read_text(encoding="utf8").splitlines()
     except OSError:
         return None
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+    found = (int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+    return next(found, None)  # a process that has ended has none
 
 
 def peak_megabytes() -> float | None:

@@ -16,6 +16,8 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
+from .crowds import CrowdMiddleware
+
 MOST_BYTES = 16_000_000
 """Of a request."""
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -64,11 +66,12 @@ def _answer(_: HTTPConnection, error: AuthenticationError) -> Response:
 
 
 def restrict(app: FastAPI, hosts: Iterable[str], token: str | None) -> None:
-    """Refuse, before anything is read: other hosts, foreign pages, no token, too large a body.
+    """Refuse, before anything is read: other hosts, foreign pages, no token, too large or too much.
 
     hosts: names by which a request may call the backend; a page whose name somebody points at this
     machine has another one. token: None if none is needed.
     """
+    app.add_middleware(CrowdMiddleware)
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MOST_BYTES)
     app.add_middleware(AuthenticationMiddleware, backend=_Requests(token), on_error=_answer)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*hosts], www_redirect=False)

@@ -6,6 +6,7 @@ sends events of a project.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from threading import Lock
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -36,6 +37,7 @@ def make_app(learner: Learner, hosts: Iterable[str] = LOCAL, token: str | None =
     for kind in _KINDS:
         app.add_exception_handler(kind, _answer)
     restrict(app, hosts, token)
+    one_at_a_time = Lock()  # a memory zone is that of all threads
 
     @app.get("/")
     @app.get("/health")
@@ -54,8 +56,10 @@ def make_app(learner: Learner, hosts: Iterable[str] = LOCAL, token: str | None =
     @app.post("/predict")
     def predictions(request: Tasks) -> dict[str, Any]:
         labelling = Labelling.read(request.label_config)
-        nlp, version = learner.pipeline()
-        results = predict_tasks(nlp, request.tasks, labelling, version)
+        with one_at_a_time:
+            nlp, version = learner.pipeline()
+            with nlp.memory_zone():  # frees the words of these texts at its end
+                results = predict_tasks(nlp, request.tasks, labelling, version)
         return {"results": results, "model_version": version}
 
     @app.post("/train", status_code=201)

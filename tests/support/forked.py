@@ -44,13 +44,18 @@ class Forked:
 
     def __init__(self, first: list[Call], log: Path, pause: float, path: str = "") -> None:
         self._log, self._pause = log, pause
-        self._process = subprocess.Popen(
-            [sys.executable, str(SUPPORT / "run_forked.py"), *map(json.dumps, first)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**ENVIRONMENT, "PYTHONPATH": os.pathsep.join([path, ENVIRONMENT["PYTHONPATH"]])},
-        )
+        with log.open("a", encoding="utf8") as complaints:
+            self._process = subprocess.Popen(
+                [sys.executable, str(SUPPORT / "run_forked.py"), *map(json.dumps, first)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                text=True,
+                env={
+                    **ENVIRONMENT,
+                    "PYTHONPATH": os.pathsep.join([path, ENVIRONMENT["PYTHONPATH"]]),
+                },
+            )
         self._answer()
 
     def __enter__(self) -> Forked:
@@ -105,5 +110,5 @@ class Forked:
     def _answer(self) -> str:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        assert line, f"{SUPPORT / 'run_forked.py'} has ended"
+        assert line, f"run_forked.py has ended: {self.said()}"
         return line

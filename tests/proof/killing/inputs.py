@@ -56,10 +56,13 @@ def corpora(folder: str) -> None:
 
 
 def training(folder: str) -> None:
-    """A config with checkpoints, and its corpora; the output is beside the folder."""
+    """A config with checkpoints, and its corpora.
+
+    A checkpoint, which knows how fast evaluations were, is beside the folder and the output.
+    """
     inputs = Path(folder)
     write_corpora(inputs)
-    checkpoint = inputs.parent / "output" / "kept" / "checkpoint.npz"
+    checkpoint = inputs.parent / "kept" / "checkpoint.npz"
     tokenizer = {"@tokenizers": "spacy_cascade.SpaceTokenizer.v1"}
     config = training_config("memb", inputs, checkpoint, nlp__tokenizer=tokenizer)
     config.to_disk(inputs / "train.cfg")

@@ -99,6 +99,7 @@ TRAIN = Kind(
     "spacy train",
     lambda i, o: spacy_command("train", i / "train.cfg", "--output", o / "trained"),
     ("training",),
+    before=lambda inputs, output: shutil.rmtree(inputs.parent / "kept", ignore_errors=True),
     passing=("*",),
 )
 """With checkpoints. `tests/robustness` kills it; its pipelines are spaCy's to save."""

@@ -79,7 +79,7 @@ def write_slowly(pause: float) -> None:
 
     def open_slowly(path: Path, mode: str = "r", *arguments: Any, **settings: Any) -> Any:
         file = open_file(path, mode, *arguments, **settings)
-        return HalfByHalf(file, pause) if mode == "xb" else file
+        return HalfByHalf(file, pause) if mode == "wb" else file
 
     Path.open = open_slowly  # type: ignore[method-assign,assignment]
     os.fsync, os.replace = slow(os.fsync, pause), slow(os.replace, pause)

@@ -12,9 +12,6 @@ from tests.proof.killing.kinds import Kind, is_half_written
 from tests.proof.part import Came
 from tests.support.forked import Forked
 
-PAUSE = 0.003
-"""Seconds around each step of writing, so that calls are killed there, too."""
-
 
 class Chain:
     """A call of a kind that is killed, and made again.
@@ -94,7 +91,7 @@ def prepared(kind: Kind, folder: Path, name: str = "first", path: str = "") -> F
     for place in (inputs, output):
         place.mkdir(parents=True, exist_ok=True)
     calls = [*kind.first(inputs), kind.call(inputs, output)]
-    return Forked(calls, folder / f"{name}.log", PAUSE, path)
+    return Forked(calls, folder / f"{name}.log", kind.pause, path)
 
 
 def kill_often(chain: Chain, n: int, seed: int) -> Came:

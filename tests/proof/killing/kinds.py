@@ -25,6 +25,7 @@ class Kind:
     `tests.proof.killing.inputs` that make them. before: puts there what is replaced. wholes:
     folders that are replaced as a whole. passing: patterns of files that may be in any state after
     a kill. timed: of those with seconds in each line, so that they have as many lines each time.
+    pause: seconds around each step of writing, so that calls are killed there, too.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Kind:
     wholes: tuple[str, ...] = ()
     passing: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
+    pause: float = 0.003
 
     def first(self, inputs: Path) -> list[Call]:
         """The calls that make the inputs."""
@@ -125,6 +127,7 @@ KINDS = [
         ),
         (),
         before=_old_file("out.spacy"),
+        pause=0.05,
     ),
     Kind(
         "convert --to brat",

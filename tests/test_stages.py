@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spacy_cascade.errors import ConfigError
 from spacy_cascade.stages import Stages
 
 
@@ -41,3 +42,16 @@ def test_half_a_stage_is_not_kept(tmp_path: Path) -> None:
         run(tmp_path, 1, 2, fails=True)
     assert len(list(tmp_path.iterdir())) == 1
     assert run(tmp_path, 1, 2) == ["b"]
+
+
+def test_a_folder_has_one_process_and_goes_if_nothing_is_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    with Stages(folder), pytest.raises(ConfigError, match="Another run is at work in"):
+        Stages(folder).__enter__()
+    assert not folder.exists()
+    with Stages(folder) as stages:
+        stages.file("a", 1, lambda path: path.write_text("a"))
+    with Stages(folder) as stages:
+        assert stages.file("a", 1, lambda path: pytest.fail("it is there")).read_text() == "a"
+        stages.remove()
+    assert not folder.exists()

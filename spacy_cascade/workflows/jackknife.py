@@ -84,8 +84,9 @@ def jackknife(
     train_path: the training corpus, by default the corpus itself; a fold's own Docs are left out
     then, however short. dev_path: what `[training]` scores on. work: folder in which each training
     leaves the Docs that it annotated, so that the same call goes on after Ctrl-C. Raises
-    `ConfigError` for folds out of range and configs that set neither tags nor spans, `CorpusError`
-    for files that cannot be read, `TrainingError` where nothing is left to train on.
+    `ConfigError` for folds out of range, configs that set neither tags nor spans, and a folder that
+    another process has; `CorpusError` for files that cannot be read, `TrainingError` where nothing
+    is left to train on.
     """
     vocab = Vocab()
     corpus = read_docs(corpus_path, vocab)
@@ -104,8 +105,7 @@ def jackknife(
     trainings = list(dict.fromkeys(kept))
     predicted: dict[int, Doc] = {}
     task = [__version__, config.to_str(), folds, *map(_digest, (corpus_path, train_path, dev_path))]
-    with temporary_folder() as folder:
-        stages = Stages(work or folder)
+    with temporary_folder() as folder, Stages(work or folder) as stages:
         bar = progress("Training without each fold", iterable=trainings)
         for number, numbers in enumerate(bar):
             unseen = [i for i in range(len(corpus)) if kept[i % folds] == numbers]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.proof.kills import KillsPart
 from tests.proof.load import Load
 from tests.proof.part import Part
 from tests.proof.tested import TestedPart
@@ -20,5 +21,6 @@ PARTS: Mapping[str, Part] = {
         "The saved pipelines of 0.3, one for each system, load and write what they wrote.",
         ["storage/test_saved_pipelines.py"],
     ),
+    "kills": KillsPart(),
     "load": Load(),
 }

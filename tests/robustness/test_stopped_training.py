@@ -73,7 +73,7 @@ class Chain:
 
     def _compare(self, status: int) -> None:
         """Compare a training that came to its end with the one that was never stopped."""
-        assert status == 0, self._trainings.log(self._name)[-2000:]
+        assert status == 0, self._trainings.said()
         assert self._trainings.weights(self._name) == self._trainings.whole[self._name]
         self.found["finished"] += 1
         self._checkpoint.unlink()

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
-import select
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +15,8 @@ from spacy.util import load_config
 from thinc.api import Config
 
 from benchmarks.lib.variants import config_path
-from helpers import LANGUAGE, PROJECT, blank, sample_docs
+from forked import Call, Forked
+from helpers import LANGUAGE, blank, sample_docs
 
 NAME = "spacy_cascade.checkpoints.v1"
 
@@ -82,7 +78,7 @@ def weights_of(output: Path) -> dict[str, bytes]:
 
 
 class Trainings:
-    """Trainings of shipped configs in processes that can be stopped (`run_trainings.py`).
+    """Trainings of shipped configs in processes that can be stopped (`forked.py`).
 
     folder: with the corpora. configs: their options. pause: seconds around each step of writing.
     whole: for each config the weights of a training without checkpoints, which is never stopped.
@@ -92,29 +88,18 @@ class Trainings:
     def __init__(
         self, folder: Path, configs: Mapping[str, Mapping[str, Any]], pause: float
     ) -> None:
-        self._folder, self._pause = folder, pause
-        arguments = []
+        self._folder = folder
         for name, options in configs.items():
             checkpoint = self.checkpoint(name)
             training_config(name, folder, **options).to_disk(folder / f"{name}-whole.cfg")
             training_config(name, folder, checkpoint, **options).to_disk(folder / f"{name}.cfg")
-            arguments += [folder / f"{name}-whole.cfg", folder / f"{name}-whole"]
-        self._process = subprocess.Popen(
-            [
-                sys.executable,
-                str(PROJECT / "tests" / "support" / "run_trainings.py"),
-                *map(str, arguments),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self._answer()
-        self.whole = {name: weights_of(folder / f"{name}-whole") for name in configs}
+        first = [self._call(f"{name}-whole") for name in configs]
+        self._forked = Forked(first, folder / "log", pause)
+        self.whole = {name: self.weights(f"{name}-whole") for name in configs}
         self.seconds = {}
         for name in configs:
             status, self.seconds[name] = self.run(name)
-            assert status == 0, self.log(name)[-2000:]
+            assert status == 0, self._forked.said()
             assert self.weights(name) == self.whole[name]
             self.checkpoint(name).unlink()
 
@@ -129,36 +114,17 @@ class Trainings:
     def run(
         self, name: str, after: float | None = None, how: signal.Signals = signal.SIGKILL
     ) -> tuple[int, float]:
-        """Train, and send a signal after so many seconds, if it then still runs.
+        """Train, and send a signal after so many seconds: `Forked.run`."""
+        return self._forked.run(self._call(name), after, how)
 
-        Returns the exit status (negative: the signal that ended it), and the seconds to the end
-        from the signal, or from the beginning where there was none.
-        """
-        assert self._process.stdin is not None
-        print(
-            self._folder / f"{name}.cfg", self._folder / name, self._pause, file=self._process.stdin
-        )
-        self._process.stdin.flush()
-        number, begin = int(self._answer()), time.monotonic()
-        if after is not None and not self._has_answered(after):
-            os.kill(number, how)
-            begin = time.monotonic()
-        status = int(self._answer())
-        return os.waitstatus_to_exitcode(status), time.monotonic() - begin
-
-    def log(self, name: str) -> str:
-        """What the trainings of a config have printed."""
-        return (self._folder / f"{name}.log").read_text(encoding="utf8")
+    def said(self) -> str:
+        """The end of what the trainings have printed."""
+        return self._forked.said()
 
     def close(self) -> None:
-        """End the process that begins the others."""
-        self._process.communicate()
+        """End the process that is copied."""
+        self._forked.close()
 
-    def _has_answered(self, seconds: float) -> bool:
-        return bool(select.select([self._process.stdout], [], [], seconds)[0])
-
-    def _answer(self) -> str:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert line, "run_trainings.py has ended"
-        return line
+    def _call(self, name: str) -> Call:
+        config, output = self._folder / f"{name}.cfg", self._folder / name
+        return Call("spacy.cli.train:train", (str(config), str(output)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain, islice
@@ -193,11 +193,22 @@ class Annotator:
         key = (self.path, self.fingerprint, os.getpid())
         with _LOADING:
             if key not in _LOADED:
-                self._check_fingerprint()
-                nlp = spacy.load(self.path)
-                self._check_fingerprint()
+                nlp = self._undisturbed()
                 _LOADED[key] = _Loaded(nlp, WordSample(nlp))
             return _LOADED[key]
+
+    def _undisturbed(self) -> Language:
+        """The pipeline, all of whose files were there from the beginning to the end of loading."""
+        while True:
+            begin = self._checked_state()
+            try:
+                nlp = spacy.load(self.path)
+            except (OSError, ValueError):
+                if self._checked_state() == begin:
+                    raise
+                continue
+            if self._checked_state() == begin:
+                return nlp
 
     @contextmanager
     def _zone(self) -> Iterator[_Loaded]:
@@ -208,12 +219,17 @@ class Annotator:
             with nullcontext() if is_new else loaded.nlp.memory_zone():
                 yield loaded
 
-    def _check_fingerprint(self) -> None:
-        if fingerprint_of(Path(self.path)) != self.fingerprint:
+    def _checked_state(self) -> tuple[int, int]:
+        """What is another one where the folder was replaced, even by a copy of it."""
+        folder, found = Path(self.path), None
+        with suppress(FileNotFoundError):  # as between two renames
+            status, found = folder.stat(), fingerprint_of(folder)
+        if found != self.fingerprint:
             raise ModelFileError(
                 f"The pipeline at {self.path} is not the one that this run began with. Put that "
                 "one back, or begin anew with this one. Train new pipelines into other folders."
             )
+        return status.st_ino, status.st_ctime_ns
 
 
 def _annotated(nlp: Language, texts: Sequence[Any]) -> list[Doc | Failed]:

@@ -1,5 +1,6 @@
 """`spacy cascade combine jackknife`: tags and spans in a corpus as new text will have them."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ from spacy.tokens import DocBin
 
 from ...cli.options import Config, Dev, Folds, OtherTrain, argument, read_overrides
 from ...cli.output import STOPPED, counted, percent, print_good, print_warning, reports_errors
+from ...errors import ConfigError
 from ...files import replace_file
 from ...stages import Stages
 
@@ -50,7 +52,8 @@ def jackknife_command(
         print_warning(text, to_stderr=True)
         raise typer.Exit(STOPPED) from None
     replace_file(output, DocBin(docs=found.docs, store_user_data=True).to_bytes())
-    Stages(work).remove()
+    with suppress(ConfigError), Stages(work) as stages:  # unless a new run has begun there
+        stages.remove()
     docs, trainings = counted(len(found.docs), "Doc"), counted(found.n_trainings, "training")
     parts = [f"{docs} in {folds} folds with {trainings}"]
     if found.sets_tags:

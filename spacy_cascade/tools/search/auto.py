@@ -12,6 +12,7 @@ from thinc.api import Config
 
 from ...errors import ConfigError
 from ...files import replace_file, replace_folder
+from ...locking import lock_folder
 from ...parallel import available_cores
 from ...processes import run_in_processes
 from ..recipes.deciding import Rules, Variant
@@ -75,8 +76,13 @@ class AutoSearch:
     def run(self, reports: Reports) -> Search:
         """Train, and leave the best pipeline in the folder.
 
-        Ctrl-C ends it as well, with the best pipeline so far.
+        Ctrl-C ends it as well, with the best pipeline so far. Raises `ConfigError` if another
+        process has the folder.
         """
+        with lock_folder(self.folder):
+            return self._run(reports)
+
+    def _run(self, reports: Reports) -> Search:
         replace_file(self.folder / START, self.start.to_bytes())
         task = Task(
             self.folder / START, {}, self.train, self.dev, self.folds, SCORE,

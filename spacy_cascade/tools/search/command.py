@@ -30,6 +30,7 @@ from ...cli.output import (
 )
 from ...errors import ConfigError
 from ...files import replace_file
+from ...locking import lock_folder
 from ...parallel import available_cores
 
 if TYPE_CHECKING:
@@ -83,8 +84,7 @@ def tune_command(
     paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
     task = Task(config, overrides, train, dev, folds, score)
     searches = _searches(config, {**overrides, **paths}, search, component)
-    output.mkdir(parents=True, exist_ok=True)
-    with progress("Trials", unit=" trials") as bar:
+    with lock_folder(output), progress("Trials", unit=" trials") as bar:
 
         def done(trial: "Trial") -> None:
             bar.update()

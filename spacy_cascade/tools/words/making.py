@@ -96,20 +96,20 @@ def make_table(
     told: called with a line for each stage. What an earlier run with the same sources and settings
     had done in `work_folder(output)` is not done again; at the end the folder is removed. Raises
     `CorpusError` for files that cannot be read or have too little, and `ConfigError` for sources
-    and settings that cannot be, or without an extra.
+    and settings that cannot be, without an extra, or if another process makes the same table.
     """
     understood = understand(sources)
     told(f"Understood: {_described(understood)}")
-    stages = Stages(work_folder(output))
     make = {
         Kind.TEXT: _of_text,
         Kind.FILE: _of_file,
         Kind.PIPELINE: _of_pipeline,
         Kind.TRANSFORMER: _of_transformer,
     }[understood.kind]
-    table = make(_Task(understood, output, settings, about, told, stages))
-    write_table(output, table)
-    stages.remove()
+    with Stages(work_folder(output)) as stages:
+        table = make(_Task(understood, output, settings, about, told, stages))
+        write_table(output, table)
+        stages.remove()
     return table
 
 

@@ -14,8 +14,8 @@ import spacy
 
 import spacy_cascade
 from bulk_truth import Row
-from helpers import TEXTS, run_python
-from spacy_cascade import Annotator
+from helpers import TEXTS, run_python, segmenter_alone
+from spacy_cascade import Annotator, save_pipeline
 from spacy_cascade.errors import ConfigError, ModelFileError
 from spacy_cascade.tools.bulk import annotator as module
 
@@ -152,6 +152,32 @@ def test_another_pipeline_at_the_path_is_refused(
     monkeypatch.setattr(module.spacy, "load", None)
     with pytest.raises(ModelFileError, match="not the one that this run began with"):
         annotator.annotate(TEXTS)
+
+
+def test_a_pipeline_that_is_replaced_while_it_is_loaded_is_loaded_again(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By another one and back, so that its bytes are the same before and after."""
+    place, other, load = tmp_path / "model", segmenter_alone(), spacy.load
+    save_pipeline(load(model), place)
+    annotator, n_loads = Annotator(place), 0
+
+    def load_while_it_is_replaced(path: str) -> Any:
+        nonlocal n_loads
+        n_loads += 1
+        if n_loads > 2:
+            return load(path)
+        save_pipeline(other, place)
+        nlp = load(path)
+        save_pipeline(load(model), place)
+        if n_loads == 2:
+            raise OSError("spaCy has not found a file")
+        return nlp
+
+    monkeypatch.setattr(module.spacy, "load", load_while_it_is_replaced)
+    found = annotator.annotate(TEXTS)
+    assert n_loads == 3
+    assert found == Annotator(model).annotate(TEXTS)
 
 
 def test_batches_that_cannot_be_annotated_are_refused(model: Path) -> None:

@@ -12,6 +12,7 @@ from spacy.training import Corpus
 from thinc.api import Config
 
 from spacy_cascade import ConfigError
+from spacy_cascade.locking import lock_folder
 from spacy_cascade.tools.recipes import Choices, make_config
 from spacy_cascade.tools.recipes.deciding import Variant
 from spacy_cascade.tools.recipes.rules import BY_CORPUS
@@ -100,6 +101,13 @@ def test_a_best_pipeline_that_is_lost_is_trained_again(corpus: Path, tmp_path: P
     assert search.run(Told().reports()).steps == found.steps
     assert len(list(kept.iterdir())) == 1
     assert f1(search.pipeline, corpus) == 1.0
+
+
+def test_a_folder_has_one_search(corpus: Path, tmp_path: Path) -> None:
+    search = make(corpus, tmp_path, [EVERY])
+    with lock_folder(tmp_path), pytest.raises(ConfigError, match="Another run is at work in"):
+        search.run(Told().reports())
+    assert not (tmp_path / "start.cfg").exists()
 
 
 def test_trainings_at_the_same_time(tmp_path: Path) -> None:

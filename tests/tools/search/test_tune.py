@@ -17,6 +17,7 @@ from spacy.util import load_config
 
 from commands import check_errors, run_command
 from helpers import PROJECT, take_interrupts
+from spacy_cascade.locking import lock_folder
 from spacy_cascade.tools.search.searches import default_searches
 from spacy_cascade.workflows.jackknife import read_config
 
@@ -153,3 +154,5 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
         ((*data[:-1], tmp_path / "nowhere.spacy"), "nowhere.spacy"),
         ((*data, "--flods", 3), "no option or argument --flods"),
     )
+    with lock_folder(output):
+        check_errors(run, (data, "Another run is at work in"))

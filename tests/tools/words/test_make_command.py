@@ -14,6 +14,7 @@ import pytest
 
 from commands import check_errors, run_command
 from helpers import take_interrupts
+from spacy_cascade.locking import lock_folder
 from spacy_cascade.systems.words.files import read_table
 from spacy_cascade.systems.words.table import About, values_of
 from spacy_cascade.tools.words import making
@@ -51,6 +52,8 @@ def test_errors_are_one_line(source: Path, tmp_path: Path) -> None:
         ((source, "--output", output, "--lang", "nolanguage"), "--lang nolanguage"),
         ((damaged, "--output", output, "--processes", 1), "Line 2 of"),
     )
+    with lock_folder(making.work_folder(output)):
+        check_errors(run, ((source, "--output", output), "Another run is at work in"))
     assert not output.exists()
     assert there.read_text() == "0\tw\t1\n"
 
@@ -128,7 +131,7 @@ def test_stopped_and_killed_runs_continue(source: Path, tmp_path: Path) -> None:
         assert "leaked" not in text
         assert process.returncode == (130 if stop == signal.SIGINT else -signal.SIGKILL), text
         assert ("Stopped. The same command" in text) == (stop == signal.SIGINT)
-        states.append(sorted(path.name for path in folder.glob("[!.]*")))
+        states.append(sorted(path.name for path in folder.glob("[!._]*")))
     assert [name.split("-")[0] for name in states[0]] == ["forms", "words"]
     assert states[0] == states[1]
     run(source, "-o", output, *SETTINGS)

@@ -123,7 +123,7 @@ def test_a_stopped_run_continues(
             with pytest.raises(KeyboardInterrupt):
                 make([source], output, settings)
         assert not output.exists()
-        assert len(list(work_folder(output).iterdir())) == min(i, 3)
+        assert len(list(work_folder(output).glob("[!_]*"))) == min(i, 3)
     for stage in STAGES[:-1]:
         monkeypatch.setattr(making, stage, again)
     make([source], output, settings)

@@ -246,12 +246,18 @@ def _docs(data: bytes) -> None:
     """What stands in a `.spacy` file before it is compressed."""
     from spacy.vocab import Vocab
 
+    from spacy_cascade.errors import CascadeError
     from spacy_cascade.pipeline.readers import read_docs
     from spacy_cascade.pipeline.spans.confidences import confidence_of
     from spacy_cascade.tools.formats.placing import text_of
 
     for doc in read_docs(in_file(zlib.compress(data), "input.spacy"), Vocab()):
-        text_of(doc, confidence_of)
+        try:
+            text_of(doc, confidence_of)
+        except ValueError as error:
+            if not str(error).startswith("[E"):
+                raise
+            raise CascadeError("spaCy says so") from error  # of a label that is no string of it
 
 
 def _doc_seeds() -> list[bytes]:

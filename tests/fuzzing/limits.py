@@ -86,10 +86,14 @@ def limited() -> Iterator[Used]:
 
 @contextmanager
 def limited_addresses() -> Iterator[None]:
-    """A bomb becomes a `MemoryError`, before the machine has no memory left."""
+    """A bomb becomes a `MemoryError`, before the machine has no memory left.
+
+    What the process had before is no measure of what an input takes.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     present = _addresses()
     wanted = present + _ROOM if present and soft == resource.RLIM_INFINITY else soft
+    _forget()
     resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
     try:
         yield

@@ -24,6 +24,7 @@ class ReachedLines:
         """The lines of each function that were not reached yet; none of those of others."""
 
     def __enter__(self) -> None:
+        self._before = sys.gettrace()
         threading.settrace(self._call)
         sys.settrace(self._call)
 
@@ -33,7 +34,7 @@ class ReachedLines:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        sys.settrace(None)
+        sys.settrace(self._before)
         threading.settrace(None)  # type: ignore[arg-type]
 
     def _call(self, frame: FrameType, event: str, argument: Any) -> Any:

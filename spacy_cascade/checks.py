@@ -6,10 +6,27 @@ from .errors import ConfigError
 
 _LARGEST = 1e100
 """Of settings; their squares, and one over them, are still numbers."""
+_SHOWN = 100
+"""Characters of what is no number."""
+
+
+def check_numbers(block: str, **settings: float) -> None:
+    """Raise `ConfigError` for settings of a block that are no numbers, or beyond all floats.
+
+    spaCy makes a block that stands in place of a number, and takes what is made for one.
+    """
+    for name, value in settings.items():
+        is_number = isinstance(value, float) or (isinstance(value, int) and abs(value) <= _LARGEST)
+        if not is_number:
+            raise ConfigError(
+                f"{name} must be a number, not {repr(value)[:_SHOWN]}. Change it in the [{block}] "
+                "block."
+            )
 
 
 def check_positive(block: str, **settings: float) -> None:
-    """Raise `ConfigError` for settings of a block that are not finite and above 0."""
+    """Raise `ConfigError` for settings of a block that are no finite numbers above 0."""
+    check_numbers(block, **settings)
     for name, value in settings.items():
         if not 1 / _LARGEST <= value <= _LARGEST:
             raise ConfigError(
@@ -24,6 +41,7 @@ _MOST = 2**32 - 1
 
 def check_counts(block: str, **settings: int) -> None:
     """Raise `ConfigError` for settings of a block that are below 0 or too large for kernels."""
+    check_numbers(block, **settings)
     for name, value in settings.items():
         if not 0 <= value <= _MOST:
             raise ConfigError(

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import check_positive
+from ..checks import check_numbers, check_positive
 from ..errors import ConfigError
 from ..inference.structure import Structure
 from ..types import Floats2d
@@ -58,6 +58,7 @@ class SoftmaxMargin(MarginLoss):
 
     def __post_init__(self) -> None:
         check_positive("loss", false_negative_weight=self.false_negative_weight)
+        check_numbers("loss", kappa=self.kappa)
         if not (math.isfinite(self.kappa) and self.kappa >= 0):
             raise ConfigError(
                 f"The softmax margin needs a finite kappa of 0 or more, not {self.kappa}. "

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from thinc.api import Model
 
+from ..checks import check_counts
 from ..errors import ConfigError, NotTrainedError
 from ..features.pair_scores import add_unit_scores
 from ..features.space import FeatureSpace
@@ -54,6 +55,7 @@ def make_linear_model(
     a linear layer scores, too; its weights are the last rows (`numeric.dense`). beside: what is
     trained by itself, and adds its scores.
     """
+    check_counts("model", min_count=min_count)
     if min_count < 1:
         raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
     space = FeatureSpace(templates) if space is None else space

@@ -45,14 +45,14 @@ class BatchSettings:
     reads_corpus: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.iterations < 1 or self.history < 1 or not self.tolerance >= 0 or self.threads < 0:
-            raise ConfigError(
-                "The L-BFGS trainer needs iterations >= 1, history >= 1, tolerance >= 0 and "
-                f"threads >= 0, not {self}. Mend the [trainer] block."
-            )
         check_counts(
             "trainer", iterations=self.iterations, history=self.history, threads=self.threads
         )
+        if self.iterations < 1 or self.history < 1 or not self.tolerance >= 0:
+            raise ConfigError(
+                "The L-BFGS trainer needs iterations >= 1, history >= 1 and tolerance >= 0, not "
+                f"{self}. Mend the [trainer] block."
+            )
 
     def thread_pool(self) -> Workers:
         """For the loss and the optimiser."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-_LARGEST = 1 << 16
+from tests.fuzzing.limits import LARGEST
+
 _MOST_CHANGES = 4
 _VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2**31, 2**63, 10**400, 0.5, 1e308, float("nan"), float("-inf"),
@@ -17,14 +18,24 @@ _VALUES: tuple[Any, ...] = (
 
 
 def mutated(random: Random, inputs: Sequence[bytes], pieces: Sequence[bytes]) -> bytes:
-    """One of the inputs with one to four changes; of half of those that are JSON, of values."""
+    """One of the inputs with one to four changes; of half of those that are JSON, of values.
+
+    JSON may have a line before it.
+    """
     chosen = random.choice(inputs)
-    if chosen[:1] in (b"{", b"[") and random.random() < 0.5:
-        try:
-            return _with_other_values(random, json.loads(chosen))[:_LARGEST]
-        except (ValueError, RecursionError):
-            pass  # It is no JSON, or not of Unicode.
+    if random.random() < 0.5:
+        for head, text in ((b"", chosen), _after_first_line(chosen)):
+            if text[:1] in (b"{", b"["):
+                try:
+                    return (head + _with_other_values(random, json.loads(text)))[:LARGEST]
+                except (ValueError, RecursionError):
+                    pass  # It is no JSON, or not of Unicode.
     return _with_other_bytes(random, chosen, inputs, pieces)
+
+
+def _after_first_line(data: bytes) -> tuple[bytes, bytes]:
+    end = data.find(b"\n") + 1
+    return data[:end], data[end:]
 
 
 def _with_other_values(random: Random, value: Any) -> bytes:
@@ -61,7 +72,7 @@ def _with_other_bytes(
     data = bytearray(chosen)
     for _ in range(random.randint(1, _MOST_CHANGES)):
         begin, end = sorted(random.randint(0, len(data)) for _ in range(2))
-        end = min(end, begin + random.choice((1, 2, 8, 64, _LARGEST)))
+        end = min(end, begin + random.choice((1, 2, 8, 64, LARGEST)))
         match random.randrange(7):
             case 0:
                 data[begin:begin] = random.choice(pieces)
@@ -79,4 +90,4 @@ def _with_other_bytes(
                 data[min(begin, len(data) - 1)] = random.randrange(256)
             case _ if data:
                 data[min(begin, len(data) - 1)] ^= 1 << random.randrange(8)
-    return bytes(data[:_LARGEST])
+    return bytes(data[:LARGEST])

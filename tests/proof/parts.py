@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.proof.fuzzing import FuzzingPart
 from tests.proof.kills import KillsPart
 from tests.proof.load import Load
 from tests.proof.part import Part
@@ -21,6 +22,7 @@ PARTS: Mapping[str, Part] = {
         "The saved pipelines of 0.3, one for each system, load and write what they wrote.",
         ["storage/test_saved_pipelines.py"],
     ),
+    "fuzzing": FuzzingPart(),
     "kills": KillsPart(),
     "load": Load(),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -136,7 +135,7 @@ def read_workbook(path: Path, most: int | None = None) -> Spreadsheet:
             lines = [Line(number, _texts(row)) for number, row in enumerate(rows, start=1)]
         finally:
             book.close()
-    except (OSError, KeyError, ValueError, EOFError, SyntaxError, zipfile.BadZipFile) as error:
+    except Exception as error:  # openpyxl takes what stands there for what it should be
         raise CorpusError(
             f"{path} is no workbook that can be read ({error}). Open it in a spreadsheet, and save "
             "it as .xlsx or .csv."

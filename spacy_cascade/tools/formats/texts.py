@@ -11,6 +11,7 @@ Fail: TypeAlias = Callable[[str, str], NoReturn]
 """Raises a `CorpusError` that says where, from the problem and the advice."""
 Pair: TypeAlias = tuple[int, int]
 """First character of a text, from 0, and the end (exclusive)."""
+_MOST_DIGITS = 18
 _WITHOUT_WIDTH = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
 
 
@@ -129,6 +130,14 @@ def checked_label(label: Any, fail: Fail) -> str:
     if not isinstance(label, str) or not label.strip():
         fail(f"the label {label!r} is not a text", "Give each span the name of its type")
     return checked_text(label, fail)
+
+
+def is_offset(text: str) -> bool:
+    """Whether a text is a whole number that a file can have as an offset.
+
+    Python refuses to make numbers of thousands of digits.
+    """
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
 def checked_text(text: Any, fail: Fail) -> str:

@@ -52,8 +52,6 @@ def read_fast_text(path: Path, max_words: int) -> tuple[list[str], Reals2d]:
     """
     with path.open("rb") as file:
         header = _read_header(path, file)
-        if header.is_compact:
-            return _by_library(path, max_words)
         words, n_words = _read_words(path, file)
         (is_compressed,) = _read(file, "<?")
         if is_compressed:
@@ -62,10 +60,13 @@ def read_fast_text(path: Path, max_words: int) -> tuple[list[str], Reals2d]:
             )
         n_rows, width = _read(file, "<qq")
         offset = file.tell()
-    if width != header.width or n_rows != n_words + header.buckets:
+    is_whole = header.is_compact or n_rows == n_words + header.buckets
+    if width != header.width or min(n_rows, width) < 1 or not is_whole:
         raise CorpusError(f"{path} is damaged: it has {n_rows} rows of {width} numbers.")
     if path.stat().st_size < offset + 4 * n_rows * width:
         raise EOFError
+    if header.is_compact:
+        return _by_library(path, max_words)  # which never ends where words or rows are missing
     rows = np.memmap(path, dtype="<f4", mode="r", offset=offset, shape=(n_rows, width))
     return words[:max_words], _means(rows, words[:max_words], n_words, header)
 

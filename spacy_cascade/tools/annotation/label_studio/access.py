@@ -39,13 +39,21 @@ class _Requests(AuthenticationBackend):
 
     async def authenticate(self, conn: HTTPConnection) -> None:
         origin = conn.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != conn.headers.get("host"):
+        if origin is not None and _host_of(origin) != conn.headers.get("host"):
             raise _Refused("A page of another site may not use this backend.", 403)
         if self._token is not None and not compare_digest(_given(conn), self._token.encode()):
             raise _Refused(
                 "The token is missing or wrong. Send it as 'Authorization: Bearer TOKEN', or as "
                 "the password of http://NAME:TOKEN@HOST.", 401,
             )  # fmt: skip
+
+
+def _host_of(origin: str) -> str | None:
+    """The host of a page, with its port; None for what is no address."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def _given(conn: HTTPConnection) -> bytes:

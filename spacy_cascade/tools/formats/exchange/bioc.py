@@ -20,7 +20,7 @@ from xml.etree.ElementTree import ParseError, iterparse
 from ....errors import CorpusError
 from ....files import replace_file
 from ..bad_records import OnBad, each, each_counted
-from ..texts import AnnotatedText, Fail, Record
+from ..texts import AnnotatedText, Fail, Record, is_offset
 from .base import FormatOptions, TextFormat, library, write_value
 from .passages import Annotation, Gaps, Parts, Passage, infons_of, records_of
 from .source import Row, Source
@@ -252,7 +252,7 @@ def _text_of(element: Any) -> str:
 
 def _number(text: str | None) -> int | str | None:
     """A number, or the text itself, which is refused later."""
-    return int(text) if text is not None and text.strip().isdecimal() else text
+    return int(text) if text is not None and is_offset(text.strip()) else text
 
 
 def _add_document(etree: Any, root: Any, document: dict[str, Any]) -> None:

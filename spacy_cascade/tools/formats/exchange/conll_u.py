@@ -111,7 +111,7 @@ def _sentence(source: Source, block: Sequence[tuple[int, str]]) -> _Sentence:
         if len(fields) != _COLUMNS:
             source.fail(number, f"a line has {len(fields)} columns, not {_COLUMNS}", "Correct it")
         found = _NUMBER.fullmatch(fields[0])
-        if found is None:
+        if found is None or (int(found[1]) == 0 and found[2] != "."):
             source.fail(number, f"{fields[0]!r} is no number of a word", "Number them from 1")
         first, kind, last = found.groups()
         if kind == ".":

@@ -42,7 +42,8 @@ class Unit(str, Enum):
     def widths(self, text: str) -> Sequence[int] | None:
         """The size of each character; None if it is 1 for all."""
         if self is Unit.BYTES and not text.isascii():
-            return [len(character.encode()) for character in text]
+            # Texts are checked later; half of a surrogate pair has a size, too.
+            return [len(character.encode("utf8", "surrogatepass")) for character in text]
         if self is Unit.UTF16 and max(text, default="") > "\uffff":
             return [1 + (character > "\uffff") for character in text]
         return None

@@ -71,7 +71,7 @@ class Dataturks(TranslatedRows):
             {**point, "end": _inclusive(point.get("end")), "label": one.get("label")}
             for one in row.list_of("annotation")
             if isinstance(one, dict)
-            for point in one.get("points") or ()
+            for point in Row(one, row.line, row.path).list_of("points")
             if isinstance(point, dict)
         ]
         is_known = row.value.get("annotation") is not None

@@ -25,6 +25,7 @@ from ..texts import (
     Record,
     checked_mention,
     checked_text,
+    is_offset,
 )
 from .base import FormatOptions, TextFormat, one_line
 from .offsets import Ruler, Unit, units_of
@@ -118,7 +119,7 @@ def _lines(source: Source, name: str, numbered: tuple[int, str]) -> Iterator[_Li
     if fields[0].strip() != name:
         fail(f"a line of document {name!r} was expected", "Put an empty line between")
     offsets = [field.strip() for field in fields[1:3]]
-    numbers = [int(offset) for offset in offsets if offset.isdecimal()]
+    numbers = [int(offset) for offset in offsets if is_offset(offset)]
     if not numbers and len(fields) in _RELATION_FIELDS:
         return
     if len(fields) < _ANNOTATION_FIELDS:

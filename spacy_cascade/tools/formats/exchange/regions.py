@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
 
-from ..texts import Fail, are_inside, checked_text
+from ..texts import Fail, are_inside, checked_text, is_offset
 from .offsets import Piece, Pieces, Ruler, Unit, units_of
 
 Region = Mapping[str, Any]
@@ -29,7 +29,7 @@ _INLINE = {
     "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 }  # fmt: skip
 """Elements that do not begin a line of their own."""
-_STEP = re.compile(r"([^\[\]]+)(?:\[(\d+)\])?")
+_STEP = re.compile(r"([^\[\]]+)(?:\[(\d{1,9})\])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _of_lines(lines: Sequence[str], unit: Unit) -> Reading:
     )
 
     def place(number: Any, offset: Any) -> int | None:
-        number = int(number) if isinstance(number, str) and number.isdecimal() else number
+        number = int(number) if isinstance(number, str) and is_offset(number) else number
         if type(number) is not int or type(offset) is not int or not 0 <= number < len(lines):
             return None
         return pieces.character_in(number, offset)

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 
 from ..bad_records import each
 from ..tags import UNTYPED_LABEL
-from ..texts import AnnotatedText, Mention, Pair, Record
+from ..texts import AnnotatedText, Mention, Pair, Record, is_offset
 from .base import FormatOptions, TextFormat
 from .offsets import Ruler, Unit
 from .source import Source
@@ -119,7 +119,7 @@ class _Text:
         Offsets count UTF-16 code units, from the start of the document.
         """
         word, offset = _plain(shown), offsets.partition("-")[0]
-        if not offset.isdecimal() or not self._texts:
+        if not is_offset(offset) or not self._texts:
             return None
         text, first = self._texts[-1], self.sentences[-1]
         if "." in number and self.words:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.proof.kit import Kit
+from tests.proof.matrix import Matrix
 from tests.proof.part import Part
 from tests.proof.tested import TestedPart
 
@@ -19,4 +21,6 @@ PARTS: Mapping[str, Part] = {
         "The saved pipelines of 0.3, one for each system, load and write what they wrote.",
         ["storage/test_saved_pipelines.py"],
     ),
+    "matrix": Matrix(),
+    "kit": Kit(),
 }

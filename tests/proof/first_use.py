@@ -24,7 +24,7 @@ def main() -> None:
         read, written = str(sample / f"{split}.iob2"), f"{split}.spacy"
         subprocess.run([*cascade, "convert", read, written], check=True)
         docs.append(list(DocBin().from_disk(written).get_docs(nlp.vocab)))
-    spacy_cascade.fit(nlp, *docs)
+    spacy_cascade.fit(nlp, *docs, updates=2)
     nlp.to_disk("MODEL")
     doc = spacy.load("MODEL")(TEXT)
     assert doc.ents

@@ -30,7 +30,10 @@ RESOLUTIONS = {"oldest": "lowest-direct", "newest": "highest"}
 """Those of the session `tests`."""
 NAMED = ("spacy", "thinc", "numpy", "numba", "pydantic")
 """Packages whose versions a row names."""
-FEW_TESTS = ("tests/numeric", "tests/penalties", "tests/pipeline/test_segmenter.py")
+FEW_TESTS = (
+    "tests/test_package.py", "tests/features/test_templates.py", "tests/numeric/test_index.py",
+    "tests/penalties", "tests/storage/test_model_file.py",
+)  # fmt: skip
 NO_EXTRA, ALL_EXTRAS = "no extra", "all extras"
 TESTS: Mapping[str, Sequence[str]] = {
     "serve": ("test_serving.py", "tools/annotation/test_label_studio.py"),

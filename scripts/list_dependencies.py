@@ -1,7 +1,7 @@
 """Writes DEPENDENCIES.md: what the package needs, with licences and last releases.
 
 `python scripts/list_dependencies.py [BILL]`, where the package is installed with the extras for
-users. BILL: a bill of materials (CycloneDX, JSON), to which data are added.
+users. BILL: a bill of materials (CycloneDX, JSON), to which data and licences are added.
 Licences come from what is installed, dates of releases from the package index by its JSON API,
 whose address stands in the environment variable `DEPENDENCIES_INDEX`. Without it dates stay as they
 are on the page.
@@ -33,6 +33,7 @@ _ROW = re.compile(r"^\| `([^`]+)` \|.*\| (\d{4}-\d\d-\d\d|unknown) \|$", re.MULT
 _SECONDS = 20
 _LONGEST_NAME = 40
 _UNKNOWN = "unknown"
+_NOT_INSTALLED = "not installed"
 
 
 class Dependency(NamedTuple):
@@ -61,7 +62,7 @@ def licence_of(name: str) -> str:
     try:
         metadata = distribution(name).metadata
     except PackageNotFoundError:
-        return "not installed"
+        return _NOT_INSTALLED
     if expression := metadata.get("License-Expression"):
         return str(expression)
     stated = [c for c in metadata.get_all("Classifier") or () if c.startswith("License :: ")]
@@ -157,10 +158,15 @@ def component_of(data: Data) -> dict[str, Any]:
     return component
 
 
-def add_data(path: Path) -> None:
-    """Add the data to a bill of materials."""
+def complete(path: Path) -> None:
+    """Add the data to a bill of materials, and licences that packages state in words alone."""
     bill = json.loads(path.read_text(encoding="utf8"))
-    bill.setdefault("components", []).extend(map(component_of, DATA))
+    components = bill.setdefault("components", [])
+    for component in components:
+        stated = licence_of(component["name"])
+        if not component.get("licenses") and stated not in (_UNKNOWN, _NOT_INSTALLED):
+            component["licenses"] = [{"license": {"name": stated}}]
+    components.extend(map(component_of, DATA))
     path.write_text(json.dumps(bill, indent=2) + "\n", encoding="utf8")
 
 
@@ -195,7 +201,7 @@ def text_of(rows: list[Dependency]) -> str:
 
 def main(bills: Sequence[str]) -> None:
     for bill in bills:
-        add_data(Path(bill))
+        complete(Path(bill))
     before = PAGE.read_text(encoding="utf8") if PAGE.exists() else ""
     PAGE.write_text(text_of(dependencies(before)), encoding="utf8")
 

@@ -118,10 +118,12 @@ def test_data_are_named_with_their_licences(tmp_path: Path) -> None:
     script = load_script()
     page = script.PAGE.read_text(encoding="utf8")
     bill = tmp_path / "bill.json"
-    bill.write_text('{"components": [{"name": "numpy"}]}')
-    script.add_data(bill)
-    first, *components = json.loads(bill.read_text())["components"]
-    assert first == {"name": "numpy"}
+    stated = {"name": "spacy", "licenses": [{"expression": "MIT"}]}
+    bill.write_text(json.dumps({"components": [stated, {"name": "numpy"}, {"name": "not-there"}]}))
+    script.complete(bill)
+    first, second, third, *components = json.loads(bill.read_text())["components"]
+    assert (first, third) == (stated, {"name": "not-there"})
+    assert second["licenses"] == [{"license": {"name": script.licence_of("numpy")}}]
     licences = {each["name"]: each["licenses"][0]["license"]["id"] for each in components}
     assert set(licences) == {"pieces.words", "glove.words", "sample"}
     for component in components:

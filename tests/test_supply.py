@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -19,6 +20,8 @@ from srsly import yaml_loads
 
 from helpers import PROJECT
 from spacy_cascade._version import NEWEST_PYTHON
+from spacy_cascade.systems.words.files import read_table
+from spacy_cascade.systems.words.sources import make_english
 
 PINS = [
     Requirement(line)
@@ -110,14 +113,43 @@ def test_the_page_lists_what_users_install() -> None:
     assert "unknown" not in page
 
 
+def test_data_are_named_with_their_licences(tmp_path: Path) -> None:
+    """In the page and in a bill; what the tables say of themselves is the truth."""
+    script = load_script()
+    page = script.PAGE.read_text(encoding="utf8")
+    bill = tmp_path / "bill.json"
+    stated = {"name": "spacy", "licenses": [{"expression": "MIT"}]}
+    bill.write_text(json.dumps({"components": [stated, {"name": "numpy"}, {"name": "not-there"}]}))
+    script.complete(bill)
+    first, second, third, *components = json.loads(bill.read_text())["components"]
+    assert (first, third) == (stated, {"name": "not-there"})
+    assert second["licenses"] == [{"license": {"name": script.licence_of("numpy")}}]
+    licences = {each["name"]: each["licenses"][0]["license"]["id"] for each in components}
+    assert set(licences) == {"pieces.words", "glove.words", "sample"}
+    for component in components:
+        name = component["name"]
+        assert re.search(rf"^\| `{name}` \| .* \| {licences[name]} \|$", page, re.MULTILINE)
+    for source in make_english().values():
+        about = read_table(source.name, str(source.path)).about
+        (component,) = (each for each in components if each["name"] == source.path.name)
+        assert about.license.split(" (")[0].replace(" ", "-") == licences[source.path.name]
+        assert component["externalReferences"][0]["url"] == about.url
+        digest = hashlib.sha256(source.path.read_bytes()).hexdigest()
+        assert component["hashes"] == [{"alg": "SHA-256", "content": digest}]
+
+
 def test_dates_come_from_the_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     script = load_script()
     files = [{"upload_time": "2025-03-05T20:05:00"}, {"upload_time": "2025-03-06T01:00:00"}]
-    answer = json.dumps({"urls": files})
+    bounds = (each for requirement, _ in script.requirements() for each in requirement.specifier)
+    releases = {each.version: files for each in bounds if each.operator == ">="}
+    releases["9999"] = [{"upload_time": "2025-03-07T01:00:00"}]
+    answer = json.dumps({"releases": releases})
     monkeypatch.setattr(script, "INDEX", "index/{}.json")
     monkeypatch.setattr(script, "urlopen", lambda *_, **__: io.BytesIO(answer.encode()))
     rows = script.dependencies("")
-    assert {row.last_release for row in rows} == {"2025-03-06"}
+    for row in rows:
+        assert row.last_release == ("2025-03-06" if "<" in row.releases else "2025-03-07")
     assert {"numba", "spacy", "fastapi"} <= {row.name for row in rows}
     assert "pytest" not in {row.name for row in rows}
     page = script.text_of(rows)

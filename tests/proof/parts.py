@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from tests.proof.fuzzing import FuzzingPart
 from tests.proof.kills import KillsPart
+from tests.proof.kit import Kit
 from tests.proof.load import Load
+from tests.proof.matrix import Matrix
 from tests.proof.part import Part
 from tests.proof.tested import TestedPart
 
@@ -25,4 +27,6 @@ PARTS: Mapping[str, Part] = {
     "fuzzing": FuzzingPart(),
     "kills": KillsPart(),
     "load": Load(),
+    "matrix": Matrix(),
+    "kit": Kit(),
 }

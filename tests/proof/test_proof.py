@@ -59,6 +59,7 @@ def test_gaps_end_it_with_an_error(
     part = Stopped()
     part.attempts = ["before"]
     monkeypatch.setattr(run, "PARTS", {"stopped": part})
+    monkeypatch.setattr(run, "_git", lambda *_: "1")  # an unpacked sdist is no checkout
     monkeypatch.setattr(run, "RESULTS", tmp_path / "proof.json")
     monkeypatch.setattr("sys.argv", ["run", "--short"])
     with pytest.raises(SystemExit, match="1"):

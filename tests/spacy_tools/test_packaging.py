@@ -43,22 +43,33 @@ def run(*arguments: object) -> str:
 
 @pytest.fixture(scope="module")
 def wheels(first_use: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheels of a pipeline and of this project."""
+    """A folder with the wheels of a pipeline and of this project.
+
+    The proof names the wheel that is released in the environment variable `BUILT_WHEEL`.
+    """
     folder = tmp_path_factory.mktemp("packaging")
     options = ("--name", "sample", "--version", "1.0.0", "--build", "wheel")
     run_spacy("package", first_use / "OUT" / "model-best", folder, *options)
-    sources = folder / "project"
+    wheels = folder / "wheels"
+    if released := os.environ.get("BUILT_WHEEL"):
+        wheels.mkdir()
+        shutil.copy(released, wheels)
+    else:
+        _build(folder / "project", wheels)
+    for wheel in folder.glob("en_sample-1.0.0/dist/*.whl"):
+        shutil.copy(wheel, wheels)
+    return wheels
+
+
+def _build(sources: Path, wheels: Path) -> None:
+    """Of a copy of the project; wheels: the folder that the wheel is written to."""
     sources.mkdir()
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(PROJECT / name, sources)
     skipped = shutil.ignore_patterns("__pycache__")
     for name in ("spacy_cascade", "configs"):
         shutil.copytree(PROJECT / name, sources / name, ignore=skipped)
-    wheels = folder / "wheels"
     run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", wheels, sources)
-    for wheel in folder.glob("en_sample-1.0.0/dist/*.whl"):
-        shutil.copy(wheel, wheels)
-    return wheels
 
 
 @pytest.mark.slow(kind="packages")

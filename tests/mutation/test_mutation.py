@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import os
+import pickle
 import subprocess
 import sys
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -136,16 +138,33 @@ def mutant_of(path: str, change: str) -> Mutant:
     return found
 
 
+@pytest.fixture
+def taking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process that takes a mutant leaves behind goes away."""
+    for name in ("MUTATED_MODULE", "MUTATED_SOURCE", "PYTHONPATH"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr("tempfile.mkdtemp", lambda prefix: str(tmp_path))
+
+
+@pytest.mark.usefixtures("taking")
+def test_a_method_is_taken_without_its_only_super(monkeypatch: pytest.MonkeyPatch) -> None:
+    from spacy_cascade.pipeline.corpus import _Pickler
+
+    mutant = mutant_of("spacy_cascade/pipeline/corpus.py", "HIGHEST_PROTOCOL) -> pass")
+    monkeypatch.setattr(_Pickler.__init__, "__code__", _Pickler.__init__.__code__)
+    take(mutant, functions_by_place())
+    with pytest.raises(pickle.PicklingError, match="not called"):
+        _Pickler(BytesIO(), {}).dump(1)
+
+
 @pytest.mark.slow(kind="mutants")
+@pytest.mark.usefixtures("taking")
 def test_a_mutant_is_taken_by_this_process_and_by_those_that_it_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from spacy_cascade import files
 
     mutant = mutant_of("spacy_cascade/files.py", "or str(error) -> return None")
-    for name in ("MUTATED_MODULE", "MUTATED_SOURCE", "PYTHONPATH"):
-        monkeypatch.setenv(name, "")
-    monkeypatch.setattr("tempfile.mkdtemp", lambda prefix: str(tmp_path))
     monkeypatch.setattr(files._reason, "__code__", files._reason.__code__)
     assert files._reason(OSError("no")) == "no"
     take(mutant, functions_by_place())

@@ -207,7 +207,8 @@ def take(mutant: Mutant, functions: dict[Place, list[FunctionType]]) -> None:
     path, tree = PROJECT / mutant.path, mutant.tree()
     for code in _outer_functions(compile(tree, str(path), "exec", dont_inherit=True)):
         for function in functions.get(_place(code), []):
-            function.__code__ = code
+            # A method without its only `super()` still gets the class, as it did before.
+            function.__code__ = code.replace(co_freevars=function.__code__.co_freevars)
     source = Path(tempfile.mkdtemp(prefix="mutant-")) / path.name
     source.write_text(ast.unparse(tree), encoding="utf8")
     module = ".".join(Path(mutant.path).with_suffix("").parts).removesuffix(".__init__")

@@ -193,21 +193,6 @@ def robustness() -> str:
     return table(["tried", "found"], ([key[1], "; ".join(found[key])] for key in sorted(found)))
 
 
-@table_of("mutation", "mutation")
-def mutation(results: Any) -> str:
-    """Mutants that the tests killed, by folder."""
-    groups = results["groups"]
-    shown = [
-        [
-            f"`{each['folder']}`", f"{each['mutants']:,}", f"{each['tried']:,}",
-            f"{100 * each['killed'] / each['tried']:.1f} %", f"{each['equivalent']:,}",
-        ]
-        for each in groups
-    ]  # fmt: skip
-    header = ["folder", "mutants", "tried", "killed", "equivalent"]
-    return table(header, shown, "lrrrr")
-
-
 TABLES["robustness"] = robustness
 
 

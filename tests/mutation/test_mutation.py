@@ -1,10 +1,9 @@
-"""Mutants are what they should be, and a sample of them is killed."""
+"""Mutants are what they should be."""
 
 from __future__ import annotations
 
 import ast
 import json
-import os
 import pickle
 import subprocess
 import sys
@@ -14,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutation.groups import GROUPS, PROJECT
 from tests.mutation.operators import Mutant, mutants
-from tests.mutation.run import GROUPS, PROJECT, choose, equivalent, modules, survivors
-from tests.mutation.summary import merged, summary
+from tests.mutation.run import choose, equivalent, survivors
 from tests.mutation.trials import functions_by_place, take
 
 SOURCE = '''
@@ -92,7 +91,7 @@ def test_each_mutant_is_another_module_and_the_module_stays() -> None:
 @pytest.mark.parametrize("group", GROUPS)
 def test_mutants_of_the_package_can_be_compiled(group: str) -> None:
     """Of each module the first and the last; all have names of their own."""
-    for file in modules(GROUPS[group]):
+    for file in GROUPS[group].modules:
         made = mutants_of(file)
         assert len({mutant.name for mutant in made}) == len(made)
         for mutant in {id(mutant): mutant for mutant in (made[:1] + made[-1:])}.values():
@@ -103,30 +102,9 @@ def test_equivalent_mutants_exist_and_have_a_reason() -> None:
     """If not: the code has changed, and the list has to be looked through."""
     known = equivalent()
     changed = {PROJECT / name.partition(" ")[0] for name in known}
-    assert changed <= {file for group in GROUPS.values() for file in modules(group)}
+    assert changed <= {file for group in GROUPS.values() for file in group.modules}
     assert known.keys() <= {mutant.name for file in changed for mutant in mutants_of(file)}
     assert all(len(reason) > 10 for reason in known.values())
-
-
-def test_folders_that_were_not_tried_keep_their_figures() -> None:
-    before = [{"folder": "b", "tried": 1}, {"folder": "c", "tried": 2}]
-    rows = [{"folder": "a", "tried": 3}, {"folder": "b", "tried": 4}]
-    assert merged(before, rows) == [*rows, before[1]]
-
-
-def test_the_last_outcome_of_a_mutant_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mutants that are listed as equivalent do not."""
-    monkeypatch.setattr("tests.mutation.summary.GROUPS", {"scorers": GROUPS["scorers"]})
-    (file, *_) = modules(GROUPS["scorers"])
-    path = str(file.relative_to(PROJECT))
-    first, second, third, *_ = mutants(path, file.read_text(encoding="utf8"))
-    outcomes = [(first, "survived"), (second, "untested"), (third, "killed"), (first, "killed")]
-    trials = [{"mutant": mutant.name, "outcome": outcome} for mutant, outcome in outcomes]
-    trials.append({"mutant": next(iter(equivalent())), "outcome": "survived"})
-    (row,) = [row for row in summary(trials) if row["folder"] == str(Path(path).parent)]
-    found = {name: row[name] for name in ("tried", "killed", "untested")}
-    assert found == {"tried": 3, "killed": 2, "untested": 1}
-    assert row["survived"] == []
 
 
 def mutant_of(path: str, change: str) -> Mutant:
@@ -185,18 +163,5 @@ def test_survivors_are_tried_again(tmp_path: Path) -> None:
     (tmp_path / "mutation.jsonl").write_text(text)
     again = survivors(tmp_path / "mutation.jsonl")
     assert again == {kept[1], kept[2]}
-    assert {mutant.name for mutant in choose([file], None, 0, "", again)} == again
-    assert len(choose([file], 1, 0, "", again)) == 1
-
-
-@pytest.mark.slow(kind="mutants")
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="mutants are tried in forked processes")
-@pytest.mark.parametrize("group", ["numeric", "storage"])
-def test_a_sample_of_mutants_is_killed(group: str) -> None:
-    """Others in each run; `nox -s mutation` tries all. The bound leaves room for chance."""
-    command = [sys.executable, "-m", "tests.mutation.run", group, "--mutants", "15"]
-    answer = subprocess.run(
-        [*command, "--least", "0.75"], cwd=PROJECT, capture_output=True, text=True, timeout=600
-    )
-    assert answer.returncode == 0, answer.stdout[-5000:] + answer.stderr[-2000:]
-    assert "seed" in answer.stdout
+    assert {mutant.name for mutant in choose([file], 0, again=again)} == again
+    assert len(choose([file], 0, n=1, again=again)) == 1

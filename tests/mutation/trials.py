@@ -16,6 +16,7 @@ import resource
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -59,7 +60,8 @@ class Trials:
 
     modules: files of the mutants. jobs: mutants that are tried at the same time. seconds: of
     tests on one mutant; slower tests of its line are left out. tell: is called with each trial
-    when it ends. `failed`: tests that fail without a mutant; then none is tried.
+    when it ends. `failed`: tests that fail without a mutant; then none is tried. `learning`,
+    `trying`: the seconds of all tests once, and of all mutants.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Trials:
         self.modules, self.mutants, self.jobs, self.tell = modules, mutants, jobs, tell
         self.seconds = seconds
         self.failed: list[str] = []
+        self.learning = self.trying = 0.0
         self._in_child = False
 
     def pytest_sessionstart(self) -> None:
@@ -88,7 +91,9 @@ class Trials:
             self.failed.append(report.nodeid)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        begin = time.monotonic()
         guards = self._learn(session.items)
+        self.learning = time.monotonic() - begin
         if not self.failed:
             for cached in _caches():
                 cached.cache_clear()
@@ -96,6 +101,7 @@ class Trials:
                 tempfile.tempdir = folder  # Processes that are killed leave files there.
                 self._try_all(guards)
             tempfile.tempdir = None
+        self.trying = time.monotonic() - begin - self.learning
         return True
 
     def _learn(self, items: list[pytest.Item]) -> Guards:

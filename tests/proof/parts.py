@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.proof.mutants import MutationPart
 from tests.proof.part import Part
 from tests.proof.tested import TestedPart
 
@@ -19,4 +20,5 @@ PARTS: Mapping[str, Part] = {
         "The saved pipelines of 0.3, one for each system, load and write what they wrote.",
         ["storage/test_saved_pipelines.py"],
     ),
+    "mutation": MutationPart(),
 }

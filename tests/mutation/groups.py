@@ -1,0 +1,78 @@
+"""The modules of the package in groups, each guarded by the tests of the folder of its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.imports import FILES, IMPORTS, LAYERS, ROOMS, room
+
+PROJECT = Path(__file__).parents[2]
+ROOT = "root"
+"""The group of modules that are in no folder."""
+_PLAIN = {"NUMBA_DISABLE_JIT": "1"}
+"""Kernels are plain Python, so that no mutant is compiled."""
+_BOUNDS = {"NUMBA_BOUNDSCHECK": "1"}
+"""Kernels notice arrays of a wrong length, for modules that only call them."""
+_CALLERS = {"losses", "penalties", "trainers", "systems/higher_order", "systems/isomeric"}
+_MORE_TESTS = {
+    "inference": (
+        "systems/many_labels/test_many_labels.py",
+        "trainers/test_passive_aggressive.py",
+        "trainers/test_online_prior.py",
+    ),
+    "losses": ("trainers/test_objective.py",),
+    "penalties": ("trainers/test_objective.py",),
+    "trainers": ("pipeline/test_online_training.py", "pipeline/test_training_runs.py"),
+}
+_SLOW = {"tools/scale": ("workers",)}
+
+
+class Group(NamedTuple):
+    """Modules that are changed, and the tests that guard them.
+
+    tests: patterns in tests/. environment: variables of the tests. slow: the kinds of slow tests
+    that guard them, too.
+    """
+
+    modules: tuple[Path, ...]
+    tests: tuple[str, ...]
+    environment: dict[str, str]
+    slow: tuple[str, ...] = ()
+
+    @property
+    def marks(self) -> str:
+        """For the option `-m` of pytest."""
+        return " or ".join(["not slow", *(f"slow(kind='{kind}')" for kind in self.slow)])
+
+    def paths(self) -> list[Path]:
+        """Files and folders of tests."""
+        tests = PROJECT / "tests"
+        return sorted(path for pattern in self.tests for path in tests.glob(pattern))
+
+
+def group_of(module: str) -> str:
+    """The group of a module: its room, such as `systems/local`, or its folder of the core."""
+    top = module.partition(".")[0]
+    return room(module).replace(".", "/") or (top if top in LAYERS else ROOT)
+
+
+def folder_of(group: str) -> str:
+    """All systems are one folder, and so are all tools."""
+    return group.partition("/")[0]
+
+
+def is_core(group: str) -> bool:
+    return folder_of(group) not in ROOMS
+
+
+def _group(name: str) -> Group:
+    modules = [module for module in FILES if group_of(module) == name]
+    tests = ("test_*.py",) if name == ROOT else (name, *_MORE_TESTS.get(name, ()))
+    has_kernels = name != ROOT and any("jit" in IMPORTS[module] for module in modules)
+    environment = _PLAIN if has_kernels else _BOUNDS if name in _CALLERS else {}
+    files = tuple(FILES[module] for module in modules)
+    return Group(files, tests, environment, _SLOW.get(name, ()))
+
+
+GROUPS = {name: _group(name) for name in sorted(set(map(group_of, FILES)))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -165,3 +166,52 @@ def test_survivors_are_tried_again(tmp_path: Path) -> None:
     assert again == {kept[1], kept[2]}
     assert {mutant.name for mutant in choose([file], 0, again=again)} == again
     assert len(choose([file], 0, n=1, again=again)) == 1
+
+
+SHARED = """
+import time
+import pytest
+import changed
+
+@pytest.fixture(scope="module")
+def shared():
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
+        pass
+
+def test_first(shared):
+    assert changed.next_of(1) == 2
+
+def test_second(shared):
+    assert changed.next_of(2) == 3
+"""
+TRIED = """
+import sys
+from pathlib import Path
+import pytest
+from tests.mutation import trials
+from tests.mutation.operators import mutants
+
+trials._PATIENCE = 0.05
+file = Path(sys.argv[1]) / "changed.py"
+found = list(mutants(str(file), file.read_text()))
+def tell(trial):
+    print(trial.outcome, trial.n_tests, trial.mutant.name.rpartition(": ")[2])
+plugin = trials.Trials([file], found, 1, tell, seconds=0.1)
+pytest.main(["-q", "-p", "no:cacheprovider", sys.argv[1]], [plugin])
+print(plugin.failed)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="mutants are tried in forked processes")
+def test_what_tests_share_takes_no_mutant_its_time(tmp_path: Path) -> None:
+    """The second test alone is quick: the first one has made what both use."""
+    (tmp_path / "changed.py").write_text("def next_of(x):\n    unused = 3\n    return x + 1\n")
+    (tmp_path / "test_shared.py").write_text(SHARED)
+    ran = subprocess.run(
+        [sys.executable, "-c", TRIED, str(tmp_path)], cwd=PROJECT, capture_output=True, text=True
+    )
+    lines = ran.stdout.splitlines()
+    assert "survived 1 3 -> 4" in " ".join(lines), ran.stdout + ran.stderr
+    assert "killed 1 x + 1 -> x - 1" in " ".join(lines)
+    assert lines[-1] == "[]"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -101,3 +104,25 @@ def test_tests_that_fail_without_a_mutant_are_a_gap() -> None:
     assert row.is_gap
     assert "fail" in row.found
     assert part.listed(tried) == []
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_an_item_keeps_what_came_of_its_mutants(
+    status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And how the output ends where tests fail without a mutant."""
+    tried = Tried(tmp_path, is_short=True)
+    item, *_ = (item for item in MutationPart().items(tried) if item.startswith("storage "))
+
+    def run(command: list[str], **options: object) -> CompletedProcess[str]:
+        assert command[3:6] == ["storage", "--seed", str(mutants.seed())]
+        trials = [("a", "killed"), ("b", "survived"), ("c", "untested"), ("d", "killed")]
+        lines = [json.dumps({"mutant": name, "outcome": outcome}) for name, outcome in trials]
+        Path(command[-1]).write_text("\n".join(lines) + "\n")
+        return CompletedProcess(command, status, stdout="1 failed")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    found = MutationPart().attempt(item, tried)
+    assert (found["group"], found["killed"]) == ("storage", 2)
+    assert found["missed"] == {"b": "survived", "c": "untested"}
+    assert found["failed"] == ("1 failed" if status else "")

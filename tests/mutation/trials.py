@@ -160,6 +160,8 @@ class Trials:
 
     def _wait(self, running: dict[int, Attempt]) -> None:
         process, status = os.wait()
+        while process not in running:  # Tests may leave processes behind, which end now.
+            process, status = os.wait()
         attempt = running.pop(process)
         _end_others(process)
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _OUT_OF_TIME:

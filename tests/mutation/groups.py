@@ -21,29 +21,39 @@ _MORE_TESTS = {
         "trainers/test_passive_aggressive.py",
         "trainers/test_online_prior.py",
     ),
+    "cli": ("systems/unlabelled", "tools/folding", "tools/recipes", "tools/reports"),
     "losses": ("trainers/test_objective.py",),
     "penalties": ("trainers/test_objective.py",),
+    "scorers": (
+        "pipeline/test_base.py",
+        "pipeline/test_segmenter.py",
+        "pipeline/test_tok2vec.py",
+        "systems/many_labels/test_sparse_scores.py",
+        "systems/reranking/test_reranker.py",
+    ),
+    "systems/tagging": (
+        "pipeline/test_base.py",
+        "pipeline/test_component_settings.py",
+        "pipeline/test_contract.py",
+        "pipeline/test_sizes.py",
+    ),
     "trainers": ("pipeline/test_online_training.py", "pipeline/test_training_runs.py"),
 }
-_SLOW = {"tools/scale": ("workers",)}
+_SLOW = ("calibration", "checkpoints", "commands", "searches", "streams", "workflows")
+"""Kinds of slow tests that guard modules, as the only ones that run a command or a workflow."""
+MARKS = " or ".join(["not slow", *(f"slow(kind='{kind}')" for kind in _SLOW)])
+"""For the option `-m` of pytest."""
 
 
 class Group(NamedTuple):
     """Modules that are changed, and the tests that guard them.
 
-    tests: patterns in tests/. environment: variables of the tests. slow: the kinds of slow tests
-    that guard them, too.
+    tests: patterns in tests/. environment: variables of the tests.
     """
 
     modules: tuple[Path, ...]
     tests: tuple[str, ...]
     environment: dict[str, str]
-    slow: tuple[str, ...] = ()
-
-    @property
-    def marks(self) -> str:
-        """For the option `-m` of pytest."""
-        return " or ".join(["not slow", *(f"slow(kind='{kind}')" for kind in self.slow)])
 
     def paths(self) -> list[Path]:
         """Files and folders of tests."""
@@ -72,7 +82,7 @@ def _group(name: str) -> Group:
     has_kernels = name != ROOT and any("jit" in IMPORTS[module] for module in modules)
     environment = _PLAIN if has_kernels else _BOUNDS if name in _CALLERS else {}
     files = tuple(FILES[module] for module in modules)
-    return Group(files, tests, environment, _SLOW.get(name, ()))
+    return Group(files, tests, environment)
 
 
 GROUPS = {name: _group(name) for name in sorted(set(map(group_of, FILES)))}

@@ -8,41 +8,10 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from tests.mutation.groups import GROUPS, group_of
+from tests.mutation.groups import GROUPS
 from tests.mutation.operators import mutants
 from tests.mutation.run import choose, in_order
 from tests.mutation.samples import Stratum, estimate, needed
-from tests.support.imports import FILES
-
-
-def test_every_module_is_in_one_group() -> None:
-    grouped = [file for group in GROUPS.values() for file in group.modules]
-    assert sorted(grouped) == sorted(FILES.values())
-
-
-def test_every_group_has_tests() -> None:
-    for name, group in GROUPS.items():
-        assert any(
-            path.rglob("test_*.py") if path.is_dir() else [path] for path in group.paths()
-        ), name
-
-
-@pytest.mark.parametrize(
-    ("module", "group"),
-    [
-        ("files", "root"), ("", "root"), ("systems", "root"), ("features.keys", "features"),
-        ("pipeline.spans.groups", "pipeline"), ("systems.local.structure", "systems/local"),
-        ("tools.formats.exchange.brat", "tools/formats"),
-    ],
-)  # fmt: skip
-def test_the_group_of_a_module_is_its_folder(module: str, group: str) -> None:
-    assert group_of(module) == group
-
-
-def test_kernels_are_not_compiled_where_they_change() -> None:
-    assert GROUPS["numeric"].environment == {"NUMBA_DISABLE_JIT": "1"}
-    assert GROUPS["trainers"].environment == {"NUMBA_BOUNDSCHECK": "1"}
-    assert GROUPS["cli"].environment == {}
 
 
 @pytest.mark.parametrize("mutants", [1, 45, 300, 5000, 40_000])

@@ -13,7 +13,7 @@ from tests.mutation.groups import GROUPS, folder_of, is_core
 from tests.mutation.run import equivalent
 from tests.mutation.samples import Stratum, estimate
 from tests.proof import mutants
-from tests.proof.mutants import MutationPart, chunks, planned, sizes
+from tests.proof.mutants import ASSUMED, CORE, REST, MutationPart, chunks, part_of, planned, sizes
 from tests.proof.part import Came, Tried
 
 FULL = Tried(Path("unused"), is_short=False)
@@ -41,11 +41,11 @@ def test_samples_are_large_enough() -> None:
     """As they are when just what was assumed is killed; the root of n - 1 in place of n."""
     core = [group for group in GROUPS if is_core(group)]
     rest = [group for group in GROUPS if not is_core(group)]
-    assert half_width(core, 0.97) < 0.0101
-    assert half_width(rest, 0.9) < 0.0101
+    assert half_width(core, ASSUMED[CORE]) < 0.0101
+    assert half_width(rest, ASSUMED[REST]) < 0.0101
     for folder in set(map(folder_of, GROUPS)):
         of_folder = [group for group in GROUPS if folder_of(group) == folder]
-        assert half_width(of_folder, 0.97 if is_core(folder) else 0.9) < 0.0305, folder
+        assert half_width(of_folder, ASSUMED[part_of(folder)]) < 0.0305, folder
 
 
 def test_chunks_make_up_the_samples() -> None:

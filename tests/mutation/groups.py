@@ -10,11 +10,13 @@ from tests.support.imports import FILES, IMPORTS, LAYERS, ROOMS, room
 PROJECT = Path(__file__).parents[2]
 ROOT = "root"
 """The group of modules that are in no folder."""
+KERNELS = "/kernels"
+"""How the groups of the modules of rooms that have kernels end."""
 _PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 """Kernels are plain Python, so that no mutant is compiled."""
 _BOUNDS = {"NUMBA_BOUNDSCHECK": "1"}
 """Kernels notice arrays of a wrong length, for modules that only call them."""
-_CALLERS = {"losses", "penalties", "trainers", "systems/higher_order", "systems/isomeric"}
+_CALLERS = ("losses", "penalties", "trainers", "systems/higher_order", "systems/isomeric")
 _MORE_TESTS = {
     "inference": (
         "systems/many_labels/test_many_labels.py",
@@ -41,19 +43,19 @@ _MORE_TESTS = {
 }
 _SLOW = ("calibration", "checkpoints", "commands", "searches", "streams", "workflows")
 """Kinds of slow tests that guard modules, as the only ones that run a command or a workflow."""
-MARKS = " or ".join(["not slow", *(f"slow(kind='{kind}')" for kind in _SLOW)])
-"""For the option `-m` of pytest."""
 
 
 class Group(NamedTuple):
     """Modules that are changed, and the tests that guard them.
 
-    tests: patterns in tests/. environment: variables of the tests.
+    tests: patterns in tests/. environment: variables of the tests. marks: for the option `-m` of
+    pytest.
     """
 
     modules: tuple[Path, ...]
     tests: tuple[str, ...]
     environment: dict[str, str]
+    marks: str
 
     def paths(self) -> list[Path]:
         """Files and folders of tests."""
@@ -62,9 +64,19 @@ class Group(NamedTuple):
 
 
 def group_of(module: str) -> str:
-    """The group of a module: its room, such as `systems/local`, or its folder of the core."""
+    """The group of a module: its room, such as `systems/local`, or its folder of the core.
+
+    Modules of a room that have kernels are a group apart: only their tests are run without a
+    compiler, which is slow.
+    """
     top = module.partition(".")[0]
-    return room(module).replace(".", "/") or (top if top in LAYERS else ROOT)
+    if name := room(module).replace(".", "/"):
+        return name + KERNELS if _has_kernels(module) else name
+    return top if top in LAYERS else ROOT
+
+
+def _has_kernels(module: str) -> bool:
+    return "jit" in IMPORTS[module]
 
 
 def folder_of(group: str) -> str:
@@ -76,13 +88,18 @@ def is_core(group: str) -> bool:
     return folder_of(group) not in ROOMS
 
 
-def _group(name: str) -> Group:
+def _group(name: str, names: set[str]) -> Group:
     modules = [module for module in FILES if group_of(module) == name]
-    tests = ("test_*.py",) if name == ROOT else (name, *_MORE_TESTS.get(name, ()))
-    has_kernels = name != ROOT and any("jit" in IMPORTS[module] for module in modules)
-    environment = _PLAIN if has_kernels else _BOUNDS if name in _CALLERS else {}
-    files = tuple(FILES[module] for module in modules)
-    return Group(files, tests, environment)
+    folder = name.removesuffix(KERNELS)
+    tests = ("test_*.py",) if name == ROOT else (folder, *_MORE_TESTS.get(folder, ()))
+    environment, slow = {}, _SLOW
+    if name != ROOT and any(map(_has_kernels, modules)):
+        environment, slow = _PLAIN, ()
+    elif name in _CALLERS or name + KERNELS in names:
+        environment = _BOUNDS
+    marks = " or ".join(["not slow", *(f"slow(kind='{kind}')" for kind in slow)])
+    return Group(tuple(FILES[module] for module in modules), tests, environment, marks)
 
 
-GROUPS = {name: _group(name) for name in sorted(set(map(group_of, FILES)))}
+_NAMES = set(map(group_of, FILES))
+GROUPS = {name: _group(name, _NAMES) for name in sorted(_NAMES)}

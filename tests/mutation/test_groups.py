@@ -24,7 +24,8 @@ def test_every_group_has_tests() -> None:
     ("module", "group"),
     [
         ("files", "root"), ("", "root"), ("systems", "root"), ("features.keys", "features"),
-        ("pipeline.spans.groups", "pipeline"), ("systems.local.structure", "systems/local"),
+        ("pipeline.spans.groups", "pipeline"), ("systems.local", "systems/local"),
+        ("systems.local.structure", "systems/local/kernels"),
         ("tools.formats.exchange.brat", "tools/formats"),
     ],
 )  # fmt: skip
@@ -35,6 +36,8 @@ def test_the_group_of_a_module_is_its_folder(module: str, group: str) -> None:
 def test_kernels_are_not_compiled_where_they_change() -> None:
     assert GROUPS["numeric"].environment == {"NUMBA_DISABLE_JIT": "1"}
     assert GROUPS["trainers"].environment == {"NUMBA_BOUNDSCHECK": "1"}
+    assert GROUPS["systems/local/kernels"].environment == {"NUMBA_DISABLE_JIT": "1"}
+    assert GROUPS["systems/local"].environment == {"NUMBA_BOUNDSCHECK": "1"}
     assert GROUPS["cli"].environment == {}
 
 

@@ -72,11 +72,12 @@ def seed() -> int:
 
 @cache
 def sizes() -> dict[str, int]:
-    """How many mutants each group has."""
-    return {
+    """How many mutants each group has that has some."""
+    found = {
         name: sum(1 for file in group.modules for _ in mutants("", file.read_text("utf8")))
         for name, group in GROUPS.items()
     }
+    return {name: n for name, n in found.items() if n}
 
 
 def part_of(group: str) -> str:
@@ -169,7 +170,7 @@ class MutationPart(Part):
         strata = strata_of(came)
         found = []
         for part, goal in GOALS.items():
-            groups = [group for group in GROUPS if part_of(group) == part]
+            groups = [group for group in sizes() if part_of(group) == part]
             if strata.keys() >= set(groups):
                 share, _ = estimate([strata[group] for group in groups])
                 found.append(_row(part, groups, strata, share < goal))

@@ -39,12 +39,12 @@ def half_width(groups: list[str], share: float) -> float:
 
 def test_samples_are_large_enough() -> None:
     """As they are when just what was assumed is killed; the root of n - 1 in place of n."""
-    core = [group for group in GROUPS if is_core(group)]
-    rest = [group for group in GROUPS if not is_core(group)]
+    core = [group for group in sizes() if is_core(group)]
+    rest = [group for group in sizes() if not is_core(group)]
     assert half_width(core, ASSUMED[CORE]) < 0.0101
     assert half_width(rest, ASSUMED[REST]) < 0.0101
     for folder in set(map(folder_of, GROUPS)):
-        of_folder = [group for group in GROUPS if folder_of(group) == folder]
+        of_folder = [group for group in sizes() if folder_of(group) == folder]
         assert half_width(of_folder, ASSUMED[part_of(folder)]) < 0.0305, folder
 
 

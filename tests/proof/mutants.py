@@ -184,10 +184,14 @@ class MutationPart(Part):
         return found + [Row(item, "its tests fail without a mutant", True) for item in failed]
 
     def listed(self, came: Mapping[str, Came]) -> list[str]:
-        """Mutants that no test has noticed."""
+        """Mutants that survived, and which of them no test has run."""
         known = equivalent()
-        missed = (each["missed"] for each in came.values() if not each["failed"])
-        return sorted(name for of_item in missed for name in of_item if name not in known)
+        return sorted(
+            name + (" (run by no test)" if outcome == "untested" else "")
+            for each in came.values()
+            for name, outcome in each["missed"].items()
+            if not each["failed"] and name not in known
+        )
 
 
 def strata_of(came: Mapping[str, Came]) -> dict[str, Stratum]:

@@ -126,3 +126,5 @@ def test_an_item_keeps_what_came_of_its_mutants(
     assert (found["group"], found["killed"]) == ("storage", 2)
     assert found["missed"] == {"b": "survived", "c": "untested"}
     assert found["failed"] == ("1 failed" if status else "")
+    listed = MutationPart().listed({item: found})
+    assert listed == ([] if status else ["b", "c (run by no test)"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.mutation.groups import _MORE_TESTS, _SLOW, GROUPS, PROJECT, group_of
+from tests.mutation.groups import _MORE_TESTS, _SLOW, GROUPS, LEFT_OUT, PROJECT, group_of
 from tests.support.imports import FILES
 
 
@@ -41,9 +41,12 @@ def test_kernels_are_not_compiled_where_they_change() -> None:
     assert GROUPS["cli"].environment == {}
 
 
-def test_further_tests_and_kinds_of_slow_tests_exist() -> None:
+def test_tests_and_kinds_of_slow_tests_that_are_named_exist() -> None:
     tests = PROJECT / "tests"
     assert _MORE_TESTS.keys() <= GROUPS.keys()
     assert all((tests / name).exists() for names in _MORE_TESTS.values() for name in names)
     source = "".join(file.read_text(encoding="utf8") for file in tests.rglob("test_*.py"))
     assert all(f'slow(kind="{kind}")' in source for kind in _SLOW)
+    for name in LEFT_OUT:
+        file, _, test = name.partition("::")
+        assert f"def {test}(" in (PROJECT / file).read_text(encoding="utf8")

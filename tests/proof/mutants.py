@@ -34,6 +34,8 @@ _SIZE = 150
 _SHORT = {"numeric": 15, "storage": 15}
 _SECONDS = 60
 """Of the tests of a mutant, the fast ones first."""
+_PATIENCE = 3 * 3600
+"""Seconds of an item, of which a test may wait for ever."""
 _LONGEST = 2000
 """Characters of the output of tests that fail without a mutant."""
 
@@ -147,14 +149,19 @@ class MutationPart(Part):
         """In a process of its own, which has the environment of the group."""
         chunk, output = chunks(tried)[item], tried.folder / "trials.jsonl"
         output.write_text("", encoding="utf8")
-        ran = subprocess.run(
-            [
-                sys.executable, "-m", "tests.mutation.run", chunk.group, "--seed", str(seed()),
-                "--first", str(chunk.first), "--mutants", str(chunk.n),
-                "--seconds", str(_SECONDS), "--output", str(output),
-            ],
-            cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+        command = [
+            sys.executable, "-m", "tests.mutation.run", chunk.group, "--seed", str(seed()),
+            "--first", str(chunk.first), "--mutants", str(chunk.n),
+            "--seconds", str(_SECONDS), "--output", str(output),
+        ]  # fmt: skip
+        try:
+            ran = subprocess.run(
+                command, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                timeout=_PATIENCE,
+            )  # fmt: skip
+            failed = ran.stdout[-_LONGEST:] if ran.returncode else ""
+        except subprocess.TimeoutExpired as error:
+            failed = str(error)
         trials = map(json.loads, output.read_text(encoding="utf8").splitlines())
         outcomes = {trial["mutant"]: trial["outcome"] for trial in trials}
         missed = {name: came for name, came in outcomes.items() if came != "killed"}
@@ -162,7 +169,7 @@ class MutationPart(Part):
             "group": chunk.group,
             "killed": len(outcomes) - len(missed),
             "missed": missed,
-            "failed": ran.stdout[-_LONGEST:] if ran.returncode else "",
+            "failed": failed,
         }
 
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
@@ -181,7 +188,7 @@ class MutationPart(Part):
             is_below = share + half_width < GOALS[part_of(folder)]
             found.append(_row(f"`{folder}`", groups, strata, is_below))
         failed = [item for item, each in came.items() if each["failed"]]
-        return found + [Row(item, "its tests fail without a mutant", True) for item in failed]
+        return found + [Row(item, "**its tests fail without a mutant**", True) for item in failed]
 
     def listed(self, came: Mapping[str, Came]) -> list[str]:
         """Mutants that survived, and which of them no test has run."""

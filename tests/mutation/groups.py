@@ -23,7 +23,13 @@ _MORE_TESTS = {
         "trainers/test_passive_aggressive.py",
         "trainers/test_online_prior.py",
     ),
-    "cli": ("systems/unlabelled", "tools/folding", "tools/recipes", "tools/reports"),
+    "cli": (
+        "systems/unlabelled",
+        "tools/folding",
+        "tools/recipes",
+        "tools/reports",
+        "tools/search/test_tune.py",
+    ),
     "losses": ("trainers/test_objective.py",),
     "penalties": ("trainers/test_objective.py",),
     "scorers": (
@@ -40,6 +46,7 @@ _MORE_TESTS = {
         "pipeline/test_sizes.py",
     ),
     "trainers": ("pipeline/test_online_training.py", "pipeline/test_training_runs.py"),
+    "workflows": ("systems/second_look/test_two_passes.py", "tools/explaining/test_explain.py"),
 }
 _SLOW = ("calibration", "checkpoints", "commands", "searches", "streams", "workflows")
 """Kinds of slow tests that guard modules, as the only ones that run a command or a workflow."""

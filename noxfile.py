@@ -34,8 +34,7 @@ KERNEL_TESTS = ("tests/inference", "tests/numeric", "tests/features", "tests/los
 
 nox.options.default_venv_backend = "uv"
 nox.options.sessions = [
-    "package", "wheel", "supply", "site", "bounds", "without_jit", "mutation",
-    "transformer", "tests",
+    "package", "wheel", "supply", "site", "bounds", "without_jit", "transformer", "tests",
 ]  # fmt: skip
 
 for _folder in Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/*/bin"):
@@ -177,20 +176,6 @@ def _test_kernels(session: nox.Session, setting: str) -> None:
         session.run(
             "python", "-m", "pytest", "-n", "auto", "--dist", "loadfile", "-m", "not slow",
             *(session.posargs or KERNEL_TESTS), env={setting: "1", "NUMBA_CACHE_DIR": folder},
-        )  # fmt: skip
-
-
-@nox.session
-def mutation(session: nox.Session) -> None:
-    """All mutants of these groups of `tests/mutation/run.py`; arguments replace the options."""
-    session.install("-e", ".[test]")
-    for group in (
-        "numeric", "inference", "losses", "trainers", "workers", "storage", "checkpoints",
-        "scorers", "files",
-    ):  # fmt: skip
-        session.run(
-            "python", "-m", "tests.mutation.run", group,
-            *(session.posargs or ["--least", "0.9", "--output", "mutation.jsonl"]),
         )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ _NAMES = {
 """Functions, and sides of `searchsorted`, that are taken for each other."""
 _LEFT_ALONE = {"annotation", "returns", "args", "decorator_list", "bases", "type_params"}
 """Fields of functions, classes and assignments that are not changed."""
+UNCHANGED = "unchanged"
 _WHOLE = (ast.JoinedStr, ast.Import, ast.ImportFrom)
 
 
@@ -77,6 +78,12 @@ class Mutant(NamedTuple):
             return ast.fix_missing_locations(deepcopy(self.module))
         finally:
             self.place.put(old)
+
+    def undone(self) -> Mutant:
+        """The module as it is, in place of this mutant."""
+        return self._replace(
+            name=f"{self.name} ({UNCHANGED})", operator=UNCHANGED, node=self.place.node()
+        )
 
 
 def mutants(path: str, source: str) -> Iterator[Mutant]:

@@ -1,20 +1,22 @@
-"""Mutants are what they should be, and a sample of them is killed."""
+"""Mutants are what they should be."""
 
 from __future__ import annotations
 
 import ast
 import json
 import os
+import pickle
 import subprocess
 import sys
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+from tests.mutation.groups import GROUPS, PROJECT
 from tests.mutation.operators import Mutant, mutants
-from tests.mutation.run import GROUPS, PROJECT, choose, equivalent, modules, survivors
-from tests.mutation.summary import merged, summary
+from tests.mutation.run import choose, equivalent, survivors
 from tests.mutation.trials import functions_by_place, take
 
 SOURCE = '''
@@ -90,7 +92,7 @@ def test_each_mutant_is_another_module_and_the_module_stays() -> None:
 @pytest.mark.parametrize("group", GROUPS)
 def test_mutants_of_the_package_can_be_compiled(group: str) -> None:
     """Of each module the first and the last; all have names of their own."""
-    for file in modules(GROUPS[group]):
+    for file in GROUPS[group].modules:
         made = mutants_of(file)
         assert len({mutant.name for mutant in made}) == len(made)
         for mutant in {id(mutant): mutant for mutant in (made[:1] + made[-1:])}.values():
@@ -101,30 +103,9 @@ def test_equivalent_mutants_exist_and_have_a_reason() -> None:
     """If not: the code has changed, and the list has to be looked through."""
     known = equivalent()
     changed = {PROJECT / name.partition(" ")[0] for name in known}
-    assert changed <= {file for group in GROUPS.values() for file in modules(group)}
+    assert changed <= {file for group in GROUPS.values() for file in group.modules}
     assert known.keys() <= {mutant.name for file in changed for mutant in mutants_of(file)}
     assert all(len(reason) > 10 for reason in known.values())
-
-
-def test_folders_that_were_not_tried_keep_their_figures() -> None:
-    before = [{"folder": "b", "tried": 1}, {"folder": "c", "tried": 2}]
-    rows = [{"folder": "a", "tried": 3}, {"folder": "b", "tried": 4}]
-    assert merged(before, rows) == [*rows, before[1]]
-
-
-def test_the_last_outcome_of_a_mutant_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mutants that are listed as equivalent do not."""
-    monkeypatch.setattr("tests.mutation.summary.GROUPS", {"scorers": GROUPS["scorers"]})
-    (file, *_) = modules(GROUPS["scorers"])
-    path = str(file.relative_to(PROJECT))
-    first, second, third, *_ = mutants(path, file.read_text(encoding="utf8"))
-    outcomes = [(first, "survived"), (second, "untested"), (third, "killed"), (first, "killed")]
-    trials = [{"mutant": mutant.name, "outcome": outcome} for mutant, outcome in outcomes]
-    trials.append({"mutant": next(iter(equivalent())), "outcome": "survived"})
-    (row,) = [row for row in summary(trials) if row["folder"] == str(Path(path).parent)]
-    found = {name: row[name] for name in ("tried", "killed", "untested")}
-    assert found == {"tried": 3, "killed": 2, "untested": 1}
-    assert row["survived"] == []
 
 
 def mutant_of(path: str, change: str) -> Mutant:
@@ -136,16 +117,33 @@ def mutant_of(path: str, change: str) -> Mutant:
     return found
 
 
+@pytest.fixture
+def taking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process that takes a mutant leaves behind goes away."""
+    for name in ("MUTATED_MODULE", "MUTATED_SOURCE", "PYTHONPATH"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr("tempfile.mkdtemp", lambda prefix: str(tmp_path))
+
+
+@pytest.mark.usefixtures("taking")
+def test_a_method_is_taken_without_its_only_super(monkeypatch: pytest.MonkeyPatch) -> None:
+    from spacy_cascade.pipeline.corpus import _Pickler
+
+    mutant = mutant_of("spacy_cascade/pipeline/corpus.py", "HIGHEST_PROTOCOL) -> pass")
+    monkeypatch.setattr(_Pickler.__init__, "__code__", _Pickler.__init__.__code__)
+    take(mutant, functions_by_place())
+    with pytest.raises(pickle.PicklingError, match="not called"):
+        _Pickler(BytesIO(), {}).dump(1)
+
+
 @pytest.mark.slow(kind="mutants")
+@pytest.mark.usefixtures("taking")
 def test_a_mutant_is_taken_by_this_process_and_by_those_that_it_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from spacy_cascade import files
 
     mutant = mutant_of("spacy_cascade/files.py", "or str(error) -> return None")
-    for name in ("MUTATED_MODULE", "MUTATED_SOURCE", "PYTHONPATH"):
-        monkeypatch.setenv(name, "")
-    monkeypatch.setattr("tempfile.mkdtemp", lambda prefix: str(tmp_path))
     monkeypatch.setattr(files._reason, "__code__", files._reason.__code__)
     assert files._reason(OSError("no")) == "no"
     take(mutant, functions_by_place())
@@ -166,18 +164,54 @@ def test_survivors_are_tried_again(tmp_path: Path) -> None:
     (tmp_path / "mutation.jsonl").write_text(text)
     again = survivors(tmp_path / "mutation.jsonl")
     assert again == {kept[1], kept[2]}
-    assert {mutant.name for mutant in choose([file], None, 0, "", again)} == again
-    assert len(choose([file], 1, 0, "", again)) == 1
+    assert {mutant.name for mutant in choose([file], 0, again=again)} == again
+    assert len(choose([file], 0, n=1, again=again)) == 1
 
 
-@pytest.mark.slow(kind="mutants")
+SHARED = """
+import time
+import pytest
+import changed
+
+@pytest.fixture(scope="module")
+def shared():
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
+        pass
+
+def test_first(shared):
+    assert changed.next_of(1) == 2
+
+def test_second(shared):
+    assert changed.next_of(2) == 3
+"""
+TRIED = """
+import sys
+from pathlib import Path
+import pytest
+from tests.mutation import trials
+from tests.mutation.operators import mutants
+
+trials._PATIENCE = 0.05
+file = Path(sys.argv[1]) / "changed.py"
+found = list(mutants(str(file), file.read_text()))
+def tell(trial):
+    print(trial.outcome, trial.n_tests, trial.mutant.name.rpartition(": ")[2])
+plugin = trials.Trials([file], found, 1, tell, seconds=0.1)
+pytest.main(["-q", "-p", "no:cacheprovider", sys.argv[1]], [plugin])
+print(plugin.failed)
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="mutants are tried in forked processes")
-@pytest.mark.parametrize("group", ["numeric", "storage"])
-def test_a_sample_of_mutants_is_killed(group: str) -> None:
-    """Others in each run; `nox -s mutation` tries all. The bound leaves room for chance."""
-    command = [sys.executable, "-m", "tests.mutation.run", group, "--mutants", "15"]
-    answer = subprocess.run(
-        [*command, "--least", "0.75"], cwd=PROJECT, capture_output=True, text=True, timeout=600
+def test_what_tests_share_takes_no_mutant_its_time(tmp_path: Path) -> None:
+    """The second test alone is quick: the first one has made what both use."""
+    (tmp_path / "changed.py").write_text("def next_of(x):\n    unused = 3\n    return x + 1\n")
+    (tmp_path / "test_shared.py").write_text(SHARED)
+    ran = subprocess.run(
+        [sys.executable, "-c", TRIED, str(tmp_path)], cwd=PROJECT, capture_output=True, text=True
     )
-    assert answer.returncode == 0, answer.stdout[-5000:] + answer.stderr[-2000:]
-    assert "seed" in answer.stdout
+    lines = ran.stdout.splitlines()
+    assert "survived 1 3 -> 4" in " ".join(lines), ran.stdout + ran.stderr
+    assert "killed 1 x + 1 -> x - 1" in " ".join(lines)
+    assert lines[-1] == "[]"

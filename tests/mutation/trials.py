@@ -16,6 +16,7 @@ import resource
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,10 @@ _PATIENCE = 2.0
 """A mutant may take twice the processor time that its tests took before, and so much more."""
 _ASLEEP = 20.0
 """A mutant may take ten times that by the clock, and so many seconds: it may wait for a lock."""
+_LONGEST = 1200.0
+"""Seconds of processor time that tests may take without a mutant."""
+_OUT_OF_TIME = signal.SIGPROF, signal.SIGALRM
+"""What ends a process that takes too much time of the processor, or by the clock."""
 _MEMORY = 3 << 30
 """Bytes that a mutant may take above what the tests took."""
 KILLED, SURVIVED, UNTESTED = "killed", "survived", "untested"
@@ -54,12 +59,21 @@ class Trial(NamedTuple):
     n_tests: int
 
 
+class Attempt(NamedTuple):
+    """A mutant, its tests, and the seconds of processor time that they may take."""
+
+    mutant: Mutant
+    tests: list[pytest.Item]
+    limit: float
+
+
 class Trials:
     """A plugin of pytest that tries mutants in place of running its tests once.
 
     modules: files of the mutants. jobs: mutants that are tried at the same time. seconds: of
     tests on one mutant; slower tests of its line are left out. tell: is called with each trial
-    when it ends. `failed`: tests that fail without a mutant; then none is tried.
+    when it ends. `failed`: tests that fail without a mutant; then none is tried. `learning`,
+    `trying`: the seconds of all tests once, and of all mutants.
     """
 
     def __init__(
@@ -73,7 +87,10 @@ class Trials:
         self.modules, self.mutants, self.jobs, self.tell = modules, mutants, jobs, tell
         self.seconds = seconds
         self.failed: list[str] = []
+        self.learning = self.trying = 0.0
         self._in_child = False
+        self._functions: dict[Place, list[FunctionType]] = {}
+        self._limits: dict[tuple[str, ...], float] = {}
 
     def pytest_sessionstart(self) -> None:
         """A failing example counts as it is: Hypothesis need not make it smaller."""
@@ -88,7 +105,9 @@ class Trials:
             self.failed.append(report.nodeid)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        begin = time.monotonic()
         guards = self._learn(session.items)
+        self.learning = time.monotonic() - begin
         if not self.failed:
             for cached in _caches():
                 cached.cache_clear()
@@ -96,6 +115,7 @@ class Trials:
                 tempfile.tempdir = folder  # Processes that are killed leave files there.
                 self._try_all(guards)
             tempfile.tempdir = None
+        self.trying = time.monotonic() - begin - self.learning
         return True
 
     def _learn(self, items: list[pytest.Item]) -> Guards:
@@ -116,8 +136,8 @@ class Trials:
         return Guards({item.nodeid: item for item in items}, seconds, lines, self.seconds)
 
     def _try_all(self, guards: Guards) -> None:
-        functions = functions_by_place()
-        running: dict[int, tuple[Mutant, int]] = {}
+        self._functions = functions_by_place()
+        running: dict[int, Attempt] = {}
         for mutant in self.mutants:
             tests = guards.of(mutant)
             if not tests:
@@ -125,21 +145,48 @@ class Trials:
                 continue
             if len(running) >= self.jobs:
                 self._wait(running)
-            limit = _PATIENCE + _TIMES * sum(guards.seconds[test] for test in tests)
-            process = os.fork()
-            if not process:
-                self._in_child = True
-                _try(mutant, tests, limit, functions)
-            running[process] = mutant, len(tests)
+            limit = _limit(sum(guards.seconds[test] for test in tests))
+            attempt = Attempt(mutant, tests, max(limit, self._limits.get(_names(tests), 0.0)))
+            running[self._start(attempt)] = attempt
         while running:
             self._wait(running)
 
-    def _wait(self, running: dict[int, tuple[Mutant, int]]) -> None:
+    def _start(self, attempt: Attempt) -> int:
+        process = os.fork()
+        if not process:
+            self._in_child = True
+            _try(attempt, self._functions)
+        return process
+
+    def _wait(self, running: dict[int, Attempt]) -> None:
         process, status = os.wait()
-        mutant, n_tests = running.pop(process)
-        with suppress(ProcessLookupError):  # Processes that its tests have started.
-            os.killpg(process, signal.SIGKILL)
-        self.tell(Trial(mutant, KILLED if status else SURVIVED, n_tests))
+        while process not in running:  # Tests may leave processes behind, which end now.
+            process, status = os.wait()
+        attempt = running.pop(process)
+        _end_others(process)
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _OUT_OF_TIME:
+            limit = self._fair_limit(attempt)
+            if limit > attempt.limit:
+                again = attempt._replace(limit=limit)
+                running[self._start(again)] = again
+                return
+        outcome = KILLED if status else SURVIVED
+        self.tell(Trial(attempt.mutant, outcome, len(attempt.tests)))
+
+    def _fair_limit(self, attempt: Attempt) -> float:
+        """By the time that its tests take in a process of their own, without a mutant.
+
+        What tests share, such as a trained pipeline, counted for the first of them all before.
+        """
+        names = _names(attempt.tests)
+        if names not in self._limits:
+            process = self._start(Attempt(attempt.mutant.undone(), attempt.tests, _LONGEST))
+            _, status, used = os.wait4(process, 0)
+            _end_others(process)
+            if status:
+                self.failed.append(f"{len(names)} tests from {names[0]} on, in their own process")
+            self._limits[names] = _limit(used.ru_utime + used.ru_stime)
+        return self._limits[names]
 
 
 class Guards(NamedTuple):
@@ -164,6 +211,21 @@ class Guards(NamedTuple):
         return chosen
 
 
+def _names(tests: list[pytest.Item]) -> tuple[str, ...]:
+    return tuple(test.nodeid for test in tests)
+
+
+def _limit(seconds: float) -> float:
+    """Of the processor time of a mutant; seconds: what its tests take without it."""
+    return _PATIENCE + _TIMES * seconds
+
+
+def _end_others(process: int) -> None:
+    """Processes that the tests of this one have started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+
+
 def _processor_time() -> float:
     """Of this process and of those that it has started."""
     times = os.times()
@@ -174,21 +236,17 @@ def _run(test: pytest.Item, following: pytest.Item | None) -> None:
     test.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
 
 
-def _try(
-    mutant: Mutant,
-    tests: list[pytest.Item],
-    limit: float,
-    functions: dict[Place, list[FunctionType]],
-) -> NoReturn:
+def _try(attempt: Attempt, functions: dict[Place, list[FunctionType]]) -> NoReturn:
     """End the process, with 0 if all tests pass."""
     try:
         os.setsid()
+        mutant, tests, limit = attempt
         tests[0].config.pluginmanager.unregister(name="terminalreporter")
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
         for timer, number, seconds in (
-            (signal.ITIMER_PROF, signal.SIGPROF, limit),
-            (signal.ITIMER_REAL, signal.SIGALRM, _ASLEEP + 10 * limit),
+            (signal.ITIMER_PROF, _OUT_OF_TIME[0], limit),
+            (signal.ITIMER_REAL, _OUT_OF_TIME[1], _ASLEEP + 10 * limit),
         ):
             signal.signal(number, signal.SIG_DFL)  # It ends the process.
             signal.setitimer(timer, seconds)
@@ -207,7 +265,8 @@ def take(mutant: Mutant, functions: dict[Place, list[FunctionType]]) -> None:
     path, tree = PROJECT / mutant.path, mutant.tree()
     for code in _outer_functions(compile(tree, str(path), "exec", dont_inherit=True)):
         for function in functions.get(_place(code), []):
-            function.__code__ = code
+            # A method without its only `super()` still gets the class, as it did before.
+            function.__code__ = code.replace(co_freevars=function.__code__.co_freevars)
     source = Path(tempfile.mkdtemp(prefix="mutant-")) / path.name
     source.write_text(ast.unparse(tree), encoding="utf8")
     module = ".".join(Path(mutant.path).with_suffix("").parts).removesuffix(".__init__")

@@ -58,3 +58,7 @@ class Part(ABC):
     @abstractmethod
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
         """The rows of the page; came: of each item."""
+
+    def listed(self, came: Mapping[str, Came]) -> list[str]:
+        """What is too long for the page: the file of results keeps it."""
+        return []

@@ -9,6 +9,7 @@ from tests.proof.kills import KillsPart
 from tests.proof.kit import Kit
 from tests.proof.load import Load
 from tests.proof.matrix import Matrix
+from tests.proof.mutants import MutationPart
 from tests.proof.part import Part
 from tests.proof.tested import TestedPart
 
@@ -29,4 +30,5 @@ PARTS: Mapping[str, Part] = {
     "load": Load(),
     "matrix": Matrix(),
     "kit": Kit(),
+    "mutation": MutationPart(),
 }

@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.lib.machine import describe_machine
 from tests.proof.journal import Journal
-from tests.proof.part import Part, Row, Tried
+from tests.proof.part import Came, Part, Tried
 from tests.proof.parts import PARTS
 
 PROJECT = Path(__file__).parents[2]
@@ -40,8 +40,8 @@ def code() -> str:
     return " ".join(_git("rev-parse", f"HEAD:{path}")[:12] for path in CODE)
 
 
-def try_part(part: Part, tried: Tried, journal: Journal) -> list[Row]:
-    """Try the items that were not tried yet; what all of them come to."""
+def try_part(part: Part, tried: Tried, journal: Journal) -> dict[str, Came]:
+    """Try the items that were not tried yet; what came of all of them."""
     items = part.items(tried)
     for number, item in enumerate(items, 1):
         if item in journal.came:
@@ -50,14 +50,13 @@ def try_part(part: Part, tried: Tried, journal: Journal) -> list[Row]:
         begin = time.monotonic()
         came = part.attempt(item, tried)
         journal.keep(item, {**came, "seconds": round(time.monotonic() - begin, 1)})
-    return part.rows({item: journal.came[item] for item in items})
+    return {item: journal.came[item] for item in items}
 
 
 def prove(name: str, work: Path, is_short: bool) -> dict[str, Any]:
     """One part; what the file of results keeps of it."""
-    folder = work / name
-    journal = Journal(folder, code())
-    rows = try_part(PARTS[name], Tried(folder, is_short), journal)
+    part, folder = PARTS[name], work / name
+    came = try_part(part, Tried(folder, is_short), Journal(folder, code()))
     return {
         "title": PARTS[name].title,
         "says": PARTS[name].says,
@@ -65,8 +64,9 @@ def prove(name: str, work: Path, is_short: bool) -> dict[str, Any]:
         "code": code(),
         "date": time.strftime("%Y-%m-%d"),
         "machine": describe_machine(),
-        "hours": round(sum(came["seconds"] for came in journal.came.values()) / 3600, 1),
-        "rows": [row._asdict() for row in rows],
+        "hours": round(sum(each["seconds"] for each in came.values()) / 3600, 1),
+        "rows": [row._asdict() for row in part.rows(came)],
+        "listed": part.listed(came),
     }
 
 

@@ -39,9 +39,9 @@ def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
         run.try_part(part, tried, Journal(tried.folder, "1"))
     with (tried.folder / "journal.jsonl").open("a") as file:
         file.write('{"item": "b", "ca')  # the process was killed while it wrote
-    rows = run.try_part(part, tried, Journal(tried.folder, "1"))
+    came = run.try_part(part, tried, Journal(tried.folder, "1"))
     assert part.attempts == ["a", "b", "b", "c"]
-    assert [row.found for row in rows] == ["a", "b", "c"]
+    assert [row.found for row in part.rows(came)] == ["a", "b", "c"]
     assert Journal(tried.folder, "1").came.keys() == {"a", "b", "c"}
 
 

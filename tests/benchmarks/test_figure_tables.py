@@ -15,7 +15,8 @@ from benchmarks.reports.suite_results import read_both
 from helpers import PROJECT
 
 RESULTS = PROJECT / "benchmarks/results"
-FIGURES = "jnlpba.json"
+IN_PARTS = {"jnlpba.json": "figures", "proof.json": None}
+"""Files whose parts each name it; the key that these stand under."""
 PART = {"documents": 1, "tokens": 2}
 CONDITIONS = {"corpus": {"train": PART, "dev": PART}, "peer_iterations": 3}
 
@@ -23,7 +24,9 @@ CONDITIONS = {"corpus": {"train": PART, "dev": PART}, "peer_iterations": 3}
 @pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.name)
 def test_results_name_the_release_that_made_them(path: Path) -> None:
     results = read_json(path)
-    parts = results["figures"].values() if path.name == FIGURES else [results]
+    key = IN_PARTS.get(path.name)
+    of_parts = results if key is None else results[key]
+    parts = of_parts.values() if path.name in IN_PARTS else [results]
     for part in parts:
         machine = part.get("machine") or part["conditions"]["machine"]
         assert machine["packages"]["spacy-cascade"]
@@ -46,7 +49,7 @@ def test_figures_of_another_release_stay_and_keep_its_name(tmp_path: Path) -> No
 
 def test_the_headline_compares_the_same_ends() -> None:
     """All updates against all iterations, and new text with confidences on against new text."""
-    figures = read_json(RESULTS / FIGURES)["figures"]
+    figures = read_json(RESULTS / "jnlpba.json")["figures"]
     values, details = _values(figures), figures["training"]["details"]
     assert details["crfsuite"]["iterations"] == 200
     last, best = details["cascade"]["series"][-1], max(r[-1] for r in details["cascade"]["series"])

@@ -137,7 +137,7 @@ def test_a_stopped_run_goes_on(
     monkeypatch.setattr(module, "train_pipeline", stopped)
     with pytest.raises(KeyboardInterrupt):
         jackknife(Config(), path, path, folds=3, work=work)
-    assert len(list(work.iterdir())) == 2
+    assert len(list(work.glob("training-*"))) == 2
     monkeypatch.setattr(module, "train_pipeline", fake)
     found = jackknife(Config(), path, path, folds=3, work=work)
     assert seen == trained

@@ -186,8 +186,9 @@ class TagSet:
         tag, label = tags[token], self.span_labels[tags[token]]
         begins = ~np.array([SCHEMES[self.scheme].is_inside(name) for name in self.tags])[tag]
         begins[1:] |= (label[1:] != label[:-1]) | (token[1:] > token[:-1] + 1)
-        after_start = np.searchsorted(token, sequence_starts)
-        begins[after_start[after_start < len(token)]] = True
+        # The first of them in a sequence begins a span, whatever ended the sequence before.
+        first_of_sequence = np.searchsorted(token, sequence_starts)
+        begins[first_of_sequence[first_of_sequence < len(token)]] = True
         first = np.flatnonzero(begins)
         last = np.append(first, len(token))[1:] - 1
         return Spans(token[first], token[last] + 1, label[first])

@@ -58,21 +58,24 @@ class LastingGroup(SpanGroup):
 
         It is not where the Spans were made, which somebody may hold.
         """
-        if self._waiting is None:
+        waiting = self._waiting
+        if waiting is None:
             return False
-        table, part, _ = self._waiting
+        table, part, _ = waiting
         self._waiting = table, part, label
         return True
 
     @property
     def n_spans(self) -> int:
         """As `len`, without making them."""
-        return len(self) if self._waiting is None else _n_waiting(self._waiting)
+        waiting = self._waiting
+        return len(self) if waiting is None else _n_waiting(waiting)
 
     def __len__(self) -> int:
         if not self._is_alone:
             self._make()
-        return super().__len__() if self._waiting is None else _n_waiting(self._waiting)
+        waiting = self._waiting
+        return super().__len__() if waiting is None else _n_waiting(waiting)
 
     def __getitem__(self, i: int) -> Span:
         self._make()
@@ -156,15 +159,16 @@ class LastingGroup(SpanGroup):
         self.name, self.attrs, self._waiting = name, attrs, (table, None, None)
 
     def _unmade(self) -> SpanTable | None:
-        """The spans of which no Spans were made yet."""
-        if self._waiting is None:
+        """The spans of which no Spans were made yet.
+
+        They are not kept: another thread may make the Spans meanwhile, which would then be doubled.
+        """
+        waiting = self._waiting
+        if waiting is None:
             return None
-        table, part, label = self._waiting
-        if part is not None or label is not None:
-            table = table if part is None else table.take(part)
-            table = table if label is None else table.with_labels(label)
-            self._waiting = table, None, None
-        return table
+        table, part, label = waiting
+        table = table if part is None else table.take(part)
+        return table if label is None else table.with_labels(label)
 
     def _make(self) -> None:
         """Give spaCy's group its Spans, with the numbers that the tokens have now."""

@@ -94,6 +94,22 @@ def test_a_group_has_its_spans_whoever_asks(
     assert not group.has_overlap
 
 
+def test_spans_that_another_thread_makes_meanwhile_are_not_doubled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    group, take, made = _labelled_part(doc := _doc()), SpanTable.take, list[Span]()
+
+    def take_late(table: SpanTable, chosen: slice) -> SpanTable:
+        if not made:
+            made.append(Span(doc, 0, 1))
+            made[:] = group
+        return take(table, chosen)
+
+    monkeypatch.setattr(SpanTable, "take", take_late)
+    assert _rows(group.table.spans(doc)) == _EXPECTED
+    assert _rows(made) == _rows(group) == _EXPECTED
+
+
 def test_a_group_can_be_changed() -> None:
     doc = _doc()
     group = _group(doc)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,7 +37,7 @@ class Stages:
         if is_empty:
             self.remove()
         self._lock.lock.release()
-        if is_empty:  # Windows removes no file that is open
+        if is_empty and os.name == "nt":  # There no file is removed that is open.
             with suppress(OSError):
                 (self._folder / LOCK).unlink()
                 self._folder.rmdir()

@@ -102,7 +102,9 @@ def rows_of(name: str, came: Came) -> list[Row]:
         for status, waits in sorted(came["waits"].items())
         if int(status) in (200, 201, BUSY)
     )
-    memory, most = came["megabytes"], TOOTH if came["minutes"] < 60 else MOST_GROWTH
+    memory, is_whole = came["megabytes"], came["minutes"] >= HOUR / 60
+    # What it can serve is measured in seconds, in the short form, in which others work beside it.
+    least = LEAST * came["served"] * came["minutes"] * 60 if is_whole else 1
     found = [
         Row(
             f"`{name}`, {came['minutes']:g} minutes of {FACTOR * came['served']:.0f} requests "
@@ -110,15 +112,14 @@ def rows_of(name: str, came: Came) -> list[Row]:
             f"{came['offered']:,} requests: {answered:,} answered, {n.get(BUSY, 0):,} refused as "
             f"too many, {bad:,} as no requests, {failed:,} without an answer, {came['wrong']:,} "
             "with a wrong one",
-            bool(failed or came["wrong"])
-            or answered < LEAST * came["served"] * came["minutes"] * 60,
+            bool(failed or came["wrong"]) or answered < least,
         ),
         Row("how long they wait, at the median", waits, longest > LONGEST),
         Row(
             "its memory",
             f"{min(memory):.0f} to {max(memory):.0f} MB; in the last quarter "
             f"{came['growth']:+.1f} MB to the second one",
-            came["growth"] > most,
+            came["growth"] > (MOST_GROWTH if is_whole else TOOTH),
         ),
     ]
     return found + ([_kept(came)] if "confirmed" in came else [])

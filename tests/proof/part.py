@@ -25,11 +25,12 @@ class Tried:
     """What to try with, and where.
 
     folder: of this part alone, kept until the proof is run on other code; an item may leave there
-    what it needs to go on. is_short: as in the gate, in minutes.
+    what it needs to go on. is_short: as in the gate, in minutes. code: a digest of what is proved.
     """
 
     folder: Path
     is_short: bool
+    code: str = ""
 
 
 class Part(ABC):

@@ -18,12 +18,12 @@ PARTS: Mapping[str, Part] = {
         "What goes wrong around it",
         "Broken corpora and model files, full disks, read-only homes, long and odd texts, threads, "
         "processes and stopped trainings, in `tests/robustness`.",
-        ["robustness/test_*.py"],
+        "tests/robustness",
     ),
     "saved": TestedPart(
         "Pipelines of earlier releases",
         "The saved pipelines of 0.3, one for each system, load and write what they wrote.",
-        ["storage/test_saved_pipelines.py"],
+        "tests/storage/test_saved_pipelines.py",
     ),
     "fuzzing": FuzzingPart(),
     "kills": KillsPart(),

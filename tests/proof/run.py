@@ -56,7 +56,7 @@ def try_part(part: Part, tried: Tried, journal: Journal) -> dict[str, Came]:
 def prove(name: str, work: Path, is_short: bool) -> dict[str, Any]:
     """One part; what the file of results keeps of it."""
     part, folder = PARTS[name], work / name
-    came = try_part(part, Tried(folder, is_short), Journal(folder, code()))
+    came = try_part(part, Tried(folder, is_short, code()), Journal(folder, code()))
     return {
         "title": PARTS[name].title,
         "says": PARTS[name].says,
@@ -70,9 +70,11 @@ def prove(name: str, work: Path, is_short: bool) -> dict[str, Any]:
     }
 
 
-def write(results: Mapping[str, Any]) -> None:
-    """The file of results, parts in their order."""
-    ordered = {name: results[name] for name in PARTS if name in results}
+def write(name: str, result: Mapping[str, Any]) -> None:
+    """Into the file of results, parts in their order; another process may try other parts."""
+    results = json.loads(RESULTS.read_text(encoding="utf8")) if RESULTS.exists() else {}
+    results[name] = result
+    ordered = {each: results[each] for each in PARTS if each in results}
     RESULTS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf8")
 
 
@@ -95,7 +97,6 @@ def main() -> None:
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     if not options.short and (changed := _git("status", "--porcelain", "--", *CODE)):
         parser.error(f"a proof names its commit, and this is in none:\n{changed}")
-    results = json.loads(RESULTS.read_text(encoding="utf8")) if RESULTS.exists() else {}
     has_gap = False
     with TemporaryDirectory() as temporary:
         for name in options.parts or PARTS:
@@ -105,8 +106,7 @@ def main() -> None:
             result = prove(name, work, options.short)
             has_gap |= tell(name, result)
             if not options.short:
-                results[name] = result
-                write(results)
+                write(name, result)
     sys.exit(int(has_gap))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,26 +16,35 @@ _LONGEST = 2000
 """Characters of the output of tests that fail."""
 
 
+_ONE_IN = 12
+"""Of the cases of slow tests, in the short form (`tests/support/sampling.py`)."""
+
+
 @dataclass(frozen=True)
 class TestedPart(Part):
-    """Files of tests, by patterns in tests/; they keep figures (`tests/support/figures.py`)."""
+    """Tests that keep figures (`tests/support/figures.py`).
+
+    tests: a file of the checkout or a folder of files, each of which is an item; in the short form
+    all are one, with a sample of the slow ones.
+    """
 
     title: str
     says: str
-    patterns: Sequence[str]
+    tests: str
 
     def items(self, tried: Tried) -> list[str]:
-        tests = PROJECT / "tests"
-        return sorted(
-            str(path.relative_to(PROJECT)) for each in self.patterns for path in tests.glob(each)
-        )
+        files = sorted((PROJECT / self.tests).glob("test_*.py"))
+        if tried.is_short or not files:
+            return [self.tests]
+        return [str(path.relative_to(PROJECT)) for path in files]
 
     def attempt(self, item: str, tried: Tried) -> Came:
         """In a process of its own; the last line of pytest, and the figures that were kept."""
         figures = tried.folder / "figures.jsonl"
         figures.unlink(missing_ok=True)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", item]
-        sizes = [] if tried.is_short else ["--full"]
+        sample = ["--sample", str(_ONE_IN), "--sample-seed", tried.code]
+        sizes = sample if tried.is_short else ["--full"]
         ran = subprocess.run(
             [*command, *sizes, "--figures", str(figures)], cwd=PROJECT, capture_output=True,
             text=True,

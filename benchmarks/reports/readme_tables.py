@@ -24,7 +24,7 @@ Make = Callable[..., str]
 PAGES = [
     PROJECT / "README.md",
     *sorted((PROJECT / "docs").glob("*.md")),
-    *(RESULTS / f"{name}.md" for name in ("init", "scale")),
+    *(RESULTS / f"{name}.md" for name in ("init", "proof", "scale")),
 ]
 _MARK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
@@ -184,7 +184,24 @@ def many_labels(results: Any) -> str:
 
 
 def proof() -> str:
-    """Each part of the proof of a release (`tests/proof`): what was tried, and what came of it."""
+    """A line for each part of the proof of a release (`tests/proof`), and what is not as promised.
+
+    Parts have dates and commits of their own.
+    """
+    parts = _read("proof").values()
+    lines = [[part["title"], part["summary"], part["date"], part["commit"]] for part in parts]
+    gaps = [
+        f"- **{row['tried']}**: {row['found']}"
+        for part in parts
+        for row in part["rows"]
+        if row["is_gap"]
+    ]
+    not_promised = "\n".join(["", "Not as promised:", "", *gaps, ""]) if gaps else ""
+    return table(["part", "what came of it", "date", "commit"], lines, "llll") + not_promised
+
+
+def all_of_proof() -> str:
+    """Each part with all that was tried, and what came of it."""
     return "\n".join(map(_part_of_proof, _read("proof").values()))
 
 
@@ -201,7 +218,7 @@ def _part_of_proof(part: Any) -> str:
     )
 
 
-TABLES["proof"] = proof
+TABLES.update(proof=proof, all_of_proof=all_of_proof)
 
 
 def with_tables(text: str) -> str:

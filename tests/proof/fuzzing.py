@@ -57,22 +57,24 @@ class FuzzingPart(Part):
         return {"outcomes": _fuzzed([name], _OF_ITEM, int(number), tried.folder)}
 
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
-        """A row of each target, one of all, and one of each defect."""
+        """A row of each target, and one of each defect."""
         of_target: dict[str, list[Came]] = {}
         for each in came.values():
             for outcome in each["outcomes"]:
                 of_target.setdefault(outcome["target"], []).append(outcome)
-        every = [outcome for outcomes in of_target.values() for outcome in outcomes]
         found = [
             Row(f"{name}, {kind}", said[:_SHOWN], is_gap=True)
             for name, outcomes in of_target.items()
             for kind, said in {k: s for one in outcomes for k, s in one["found"].items()}.items()
         ]
         return [
-            Row(f"{len(of_target)} targets", _summary(every)),
             *(Row(f"`{name}`", _summary(outcomes)) for name, outcomes in of_target.items()),
             *found,
         ]
+
+    def summary(self, came: Mapping[str, Came]) -> str:
+        """Of all inputs."""
+        return _summary([outcome for each in came.values() for outcome in each["outcomes"]])
 
 
 def _fuzzed(names: list[str], n_inputs: int, seed: int, folder: Path) -> list[Came]:

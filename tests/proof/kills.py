@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -166,13 +166,27 @@ class KillsPart(Part):
             )
         ]
 
+    def summary(self, came: Mapping[str, Came]) -> str:
+        """Of all disturbances."""
+        sums = _sums(came.values())
+        n_problems = sum(len(one["problems"]) for one in came.values())
+        return (
+            f"{sums['kills']:,} kills, {sums['within']:,} of them while a file was written, "
+            f"{sums['tries']:,} calls beside others or without room, {sums['loads']:,} loads of a "
+            f"pipeline that is replaced: {n_problems or 'none'} not as promised"
+        )
+
     def _row(self, what: str, name: str, came: Sequence[Came]) -> Row:
-        sums, problems = Counter[str](), list[str]()
-        for one in came:
-            problems += one["problems"]
-            sums.update({key: n for key, n in one.items() if isinstance(n, int)})
-        text, found = DISTURBANCES[what].row(name, sums)
+        problems = [problem for one in came for problem in one["problems"]]
+        text, found = DISTURBANCES[what].row(name, _sums(came))
         if problems:
             shown = "; ".join(one[-_LONGEST:] for one in problems[:_SHOWN])
             found = f"{len(problems)} not as promised: {shown}"
         return Row(text, found, bool(problems))
+
+
+def _sums(came: Iterable[Came]) -> Counter[str]:
+    sums = Counter[str]()
+    for one in came:
+        sums.update({key: n for key, n in one.items() if isinstance(n, int)})
+    return sums

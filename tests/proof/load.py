@@ -54,6 +54,14 @@ class Load(Part):
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
         return [row for name, each in came.items() for row in rows_of(name, each)]
 
+    def summary(self, came: Mapping[str, Came]) -> str:
+        """What was offered and answered, of each server."""
+        return "; ".join(
+            f"`{name}`, {each['minutes']:g} minutes: {each['offered']:,} requests, "
+            f"{sum(each['failed'].values()):,} without an answer, memory {each['growth']:+.0f} MB"
+            for name, each in came.items()
+        )
+
 
 async def load(server: Server, port: int, process: int, seconds: float) -> Came:
     """What a running server can do, and what comes of twice as much for so many seconds."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.metadata import metadata
 from pathlib import Path
@@ -52,6 +53,7 @@ TESTS: Mapping[str, Sequence[str]] = {
 }
 """Those of an extra, in tests/. All together are tried by the tests of all."""
 NEEDED_BY_TESTS = ("pytest>=8.3", "hypothesis>=6.100", "scipy>=1.11", "httpx>=0.27")
+_SAID = {"success": "work", "failed": "do not", "skipped": "are not there"}
 _NO_WAY = ("No solution found", "Failed to build")
 """What uv says where requirements or the package are at fault, not the machine."""
 
@@ -93,6 +95,12 @@ class Matrix(Part):
 
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
         return [_row(item, each) for item, each in came.items()]
+
+    def summary(self, came: Mapping[str, Came]) -> str:
+        """How many environments work."""
+        results = Counter(each["result"] for each in came.values())
+        counted = (f"{n} {said}" for result, said in _SAID.items() if (n := results[result]))
+        return f"{len(came)} environments: {', '.join(counted)}"
 
 
 def _this_python() -> str:

@@ -175,12 +175,7 @@ class MutationPart(Part):
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
         """The core and the rest, once all of it was tried; each folder; tests that fail."""
         strata = strata_of(came)
-        found = []
-        for part, goal in GOALS.items():
-            groups = [group for group in sizes() if part_of(group) == part]
-            if strata.keys() >= set(groups):
-                share, _ = estimate([strata[group] for group in groups])
-                found.append(_row(part, groups, strata, share < goal))
+        found = list(_of_parts(strata))
         for folder in sorted(set(map(folder_of, strata))):
             groups = [group for group in strata if folder_of(group) == folder]
             share, half_width = estimate([strata[group] for group in groups])
@@ -189,6 +184,10 @@ class MutationPart(Part):
             found.append(_row(f"`{folder}`", groups, strata, is_below))
         failed = [item for item, each in came.items() if each["failed"]]
         return found + [Row(item, "**its tests fail without a mutant**", True) for item in failed]
+
+    def summary(self, came: Mapping[str, Came]) -> str:
+        """Of the core and the rest."""
+        return "; ".join(f"{row.tried}: {row.found}" for row in _of_parts(strata_of(came)))
 
     def listed(self, came: Mapping[str, Came]) -> list[str]:
         """Mutants that survived, and which of them no test has run."""
@@ -214,6 +213,15 @@ def strata_of(came: Mapping[str, Came]) -> dict[str, Stratum]:
         for group in GROUPS
         if killed[group] + missed[group]
     }
+
+
+def _of_parts(strata: Mapping[str, Stratum]) -> Iterator[Row]:
+    """The core and the rest, each once all of its groups were tried."""
+    for part, goal in GOALS.items():
+        groups = [group for group in sizes() if part_of(group) == part]
+        if strata.keys() >= set(groups):
+            share, _ = estimate([strata[group] for group in groups])
+            yield _row(part, groups, strata, share < goal)
 
 
 def _row(name: str, groups: Sequence[str], strata: Mapping[str, Stratum], is_gap: bool) -> Row:

@@ -60,6 +60,12 @@ class Part(ABC):
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
         """The rows of the page; came: of each item."""
 
+    def summary(self, came: Mapping[str, Came]) -> str:
+        """What came of all items, in a line of the page."""
+        rows = self.rows(came)
+        gaps = sum(row.is_gap for row in rows)
+        return f"{len(rows) - gaps} of {len(rows)} as promised"
+
     def listed(self, came: Mapping[str, Came]) -> list[str]:
         """What is too long for the page: the file of results keeps it."""
         return []

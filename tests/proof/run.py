@@ -65,6 +65,7 @@ def prove(name: str, work: Path, is_short: bool) -> dict[str, Any]:
         "date": time.strftime("%Y-%m-%d"),
         "machine": describe_machine(),
         "hours": round(sum(each["seconds"] for each in came.values()) / 3600, 1),
+        "summary": part.summary(came),
         "rows": [row._asdict() for row in part.rows(came)],
         "listed": part.listed(came),
     }
@@ -80,7 +81,7 @@ def write(name: str, result: Mapping[str, Any]) -> None:
 
 def tell(name: str, result: Mapping[str, Any]) -> bool:
     """Print the rows of a part; whether there is a gap."""
-    print(f"== {PARTS[name].title}")
+    print(f"== {PARTS[name].title}: {result['summary']}")
     for row in result["rows"]:
         print(f"{'GAP ' if row['is_gap'] else ''}{row['tried']}: {row['found']}")
     return any(row["is_gap"] for row in result["rows"])

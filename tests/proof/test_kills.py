@@ -108,6 +108,9 @@ def test_rows_sum_items_and_show_what_is_not_as_promised() -> None:
     assert (first.tried, first.is_gap) == ("`kill -9` at 20 random moments of `annotate`", False)
     assert "(4 kills came while one was written); 6 runs" in first.found
     assert (second.found, second.is_gap) == ("1 not as promised: out is gone", True)
+    assert part.summary({**good, **bad}).startswith("30 kills, 6 of them while")
+    assert part.summary({**good, **bad}).endswith(": 1 not as promised")
+    assert part.summary(good).endswith(": none not as promised")
 
 
 @pytest.mark.parametrize("name", DISTURBANCES)

@@ -17,7 +17,7 @@ from helpers import TEXTS
 from spacy_cascade.tools.annotation.label_studio.journal import RECORDS
 from tests.proof import servers
 from tests.proof.client import Client, Request, post
-from tests.proof.load import growth, rows_of
+from tests.proof.load import Load, growth, rows_of
 from tests.proof.servers import BUSY, Backend, WebService
 
 Answer = Callable[[int], bytes | None]
@@ -188,6 +188,13 @@ def test_what_is_not_as_promised_is_a_gap() -> None:
     for change, number in CHANGES:
         gaps = [row.is_gap for row in rows_of("a server", {**GOOD, **change})]
         assert gaps == [i == number for i in range(4)], change
+
+
+def test_a_line_of_each_server() -> None:
+    assert Load().summary({"a server": GOOD, "another": {**GOOD, "failed": {"late": 3}}}) == (
+        "`a server`, 60 minutes: 720,000 requests, 0 without an answer, memory +2 MB; "
+        "`another`, 60 minutes: 720,000 requests, 3 without an answer, memory +2 MB"
+    )
 
 
 def test_growth_is_that_of_the_last_quarter_to_the_second() -> None:

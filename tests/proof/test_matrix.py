@@ -92,6 +92,12 @@ def test_what_is_said_of_a_cell(came: dict[str, object], found: str, is_gap: boo
     assert Matrix().rows({"a cell": came}) == [("a cell", found, is_gap)]
 
 
+def test_environments_are_counted() -> None:
+    results = ["success", "success", "skipped", "failed"]
+    came = {str(number): {"result": result} for number, result in enumerate(results)}
+    assert Matrix().summary(came) == "4 environments: 2 work, 1 do not, 1 are not there"
+
+
 def test_tests_that_are_all_skipped_try_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,7 @@ def test_the_core_and_the_rest_are_gaps_below_their_goals() -> None:
         assert core.tried.startswith("the core: ")
         assert core.is_gap == is_gap
         assert len(folders) == len(set(map(folder_of, tried)))
+        assert part.summary(tried) == f"{core.tried}: {core.found}"
 
 
 def test_what_is_listed_as_equivalent_later_does_not_count() -> None:

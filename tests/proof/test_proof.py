@@ -10,7 +10,7 @@ import pytest
 from tests.proof import run
 from tests.proof.journal import Journal
 from tests.proof.part import Came, Part, Row, Tried
-from tests.proof.tested import TestedPart
+from tests.proof.tested import PytestPart
 
 
 class Stopped(Part):
@@ -70,10 +70,14 @@ def test_gaps_end_it_with_an_error(
 
 
 def test_tests_are_tried_file_by_file_or_in_short_as_a_sample_of_all(tmp_path: Path) -> None:
-    part = TestedPart("Tests", "Some.", "tests/proof")
+    part = PytestPart("Tests", "Some.", "tests/proof")
     in_full = part.items(Tried(tmp_path, is_short=False))
     assert "tests/proof/test_proof.py" in in_full
     assert all(name.startswith("tests/proof/test_") for name in in_full)
     assert part.items(Tried(tmp_path, is_short=True)) == ["tests/proof"]
-    one = TestedPart("A test", "One.", "tests/test_package.py")
+    said = [{"said": "3 passed, 2 skipped in 1s"}, {"said": "1 failed, 4 passed in 2s"}]
+    assert (
+        part.summary(dict(zip("ab", said, strict=True))) == "tests: 7 passed, 2 skipped, 1 failed"
+    )
+    one = PytestPart("A test", "One.", "tests/test_package.py")
     assert one.items(Tried(tmp_path, is_short=False)) == ["tests/test_package.py"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +18,13 @@ _LONGEST = 2000
 """Characters of the output of tests that fail."""
 
 
+_COUNTS = re.compile(r"(\d+) (passed|failed|errors?|skipped)")
 _ONE_IN = 12
 """Of the cases of slow tests, in the short form (`tests/support/sampling.py`)."""
 
 
 @dataclass(frozen=True)
-class TestedPart(Part):
+class PytestPart(Part):
     """Tests that keep figures (`tests/support/figures.py`).
 
     tests: a file of the checkout or a folder of files, each of which is an item; in the short form
@@ -58,14 +61,18 @@ class TestedPart(Part):
         }
 
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
-        """The figures; one row of all tests, and one of each file with tests that fail."""
+        """The figures, and a row of each file with tests that fail."""
         kept: dict[str, list[str]] = {}
         for of_file in came.values():
             for each in of_file["figures"]:
                 kept.setdefault(each["what"], []).append(each["came"])
         found = [Row(what, "; ".join(each)) for what, each in kept.items()]
         failed = {name: each for name, each in came.items() if each["status"]}
-        found += [Row(name, each["said"], True) for name, each in failed.items()]
-        n_files = f"{len(came)} file" + ("s" if len(came) != 1 else "")
-        whole = "all tests passed" if not failed else f"tests of {len(failed)} failed"
-        return [*found, Row(f"{n_files} of tests, at full size", whole, bool(failed))]
+        return found + [Row(name, each["said"], True) for name, each in failed.items()]
+
+    def summary(self, came: Mapping[str, Came]) -> str:
+        """How many tests passed, failed, were skipped."""
+        counts = Counter[str]()
+        for each in came.values():
+            counts.update({what: int(n) for n, what in _COUNTS.findall(each["said"])})
+        return "tests: " + ", ".join(f"{n} {what}" for what, n in counts.items())

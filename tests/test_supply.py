@@ -76,7 +76,6 @@ def test_the_same_pythons_are_declared_tried_and_named() -> None:
     assert runs == PYTHONS
     for page in ("README.md", "CONTRIBUTING.md"):
         assert f"Python {first} to {last}" in text_of(page)
-    assert f"tests-{last}(" in text_of(".ci/run")
 
 
 def test_public_runs_try_each_python_on_each_system() -> None:

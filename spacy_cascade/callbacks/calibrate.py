@@ -15,6 +15,7 @@ from spacy.training import Example
 from spacy.util import logger
 from thinc.api import Config
 
+from ..checks import configured
 from ..errors import ConfigError, TrainingError
 from ..pipeline.progress import is_interrupted
 from ..pipeline.readers import examples_for
@@ -31,6 +32,7 @@ _OWN_SCORES = (
 )
 
 
+@configured
 def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Language], Language]:
     """Calibrate the confidences whenever a pipeline is saved in training.
 

@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ..errors import TemplateError
 from ..types import Ints1d, Keys1d
 from .attributes import Attribute, ContextAttribute, LengthAttribute, TokenAttribute, WordAttribute
 from .span_context import SpanContext
@@ -144,11 +143,6 @@ def make_plan(templates: Templates, of_wholes: Sequence[Template] = ()) -> Plan:
 
     of_wholes: those of more than units, all unit-level; what they read gets a number, too.
     """
-    if not isinstance(templates, Templates):
-        raise TemplateError(
-            f"What stands under 'templates' makes no templates, but {type(templates).__name__}. "
-            "Change the [model.templates] block."
-        )
     expanded = templates.expanded()
     lexeme_level = [template for template in expanded if template.is_lexeme_level]
     of_lexemes = [template.parts[0].attribute for template in lexeme_level]

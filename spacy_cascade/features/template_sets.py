@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..checks import configured
 from ..types import Texts
 from .templates import Templates
 
@@ -61,6 +62,7 @@ _NONE: list[str] = []
 _DOLLARS = re.compile(r"(?<!\\)\${2,}")
 
 
+@configured
 def make_templates(
     templates: Texts,
     patterns: Mapping[str, str],
@@ -102,7 +104,7 @@ def named_set(
     of_clusters: what each table of words adds, with NAME for its name.
     """
 
-    def make(
+    def template_set(
         extra: Texts = _NONE,
         lexicons: Mapping[str, Any] | None = None,
         resources: Mapping[str, Any] | None = None,
@@ -115,7 +117,7 @@ def named_set(
         every = (*kept, *members, *looks, *extra)
         return make_templates(every, patterns, lexicons or {}, resources, words)
 
-    return make
+    return configured(template_set)
 
 
 SEGMENTATION = [

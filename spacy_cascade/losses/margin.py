@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import check_numbers, check_positive
+from ..checks import check_positive, configured
 from ..errors import ConfigError
 from ..inference.structure import Structure
 from ..types import Floats2d
@@ -44,6 +44,7 @@ class Likelihood(MarginLoss):
         return np.zeros((n_labels, n_labels))
 
 
+@configured
 @dataclass(frozen=True)
 class SoftmaxMargin(MarginLoss):
     """Maximum entropy with a margin; registered as `spacy_cascade.SoftmaxMargin.v2`.
@@ -58,7 +59,6 @@ class SoftmaxMargin(MarginLoss):
 
     def __post_init__(self) -> None:
         check_positive("loss", false_negative_weight=self.false_negative_weight)
-        check_numbers("loss", kappa=self.kappa)
         if not (math.isfinite(self.kappa) and self.kappa >= 0):
             raise ConfigError(
                 f"The softmax margin needs a finite kappa of 0 or more, not {self.kappa}. "
@@ -69,6 +69,7 @@ class SoftmaxMargin(MarginLoss):
         return wrong_label_costs(n_labels, self.kappa, self.false_negative_weight)
 
 
+@configured
 @dataclass(frozen=True)
 class Hinge:
     """Margin of online training; registered as `spacy_cascade.Hinge.v2`.

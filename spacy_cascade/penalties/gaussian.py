@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_positive
+from ..checks import check_positive, configured
 from ..inference.structure import Structure, Weights
 from ..types import Floats1d, Floats2d, Ints1d
 from .base import Penalty
 
 
+@configured
 @dataclass(frozen=True)
 class Gaussian(Penalty):
     """A Gaussian penalty; registered as `spacy_cascade.Gaussian.v1`.

@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from ..checks import configured
 from ..errors import ConfigError
 
 NAME = "spacy_cascade.plain_copies.v1"
@@ -46,6 +47,7 @@ class PlainCopies:
                 yield Example(_copy(example.predicted, change), _copy(example.reference, change))
 
 
+@configured
 def make_plain_copies(
     lower: float = 0.2, unaccented: float = 0.2, seed: int = 0
 ) -> Callable[[Language, Example], Iterator[Example]]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from spacy.language import Language
 from thinc.api import Model
 
+from ..checks import check_types
 from ..errors import ConfigError
 from ..features.units import Units
 from ..losses.base import Loss
@@ -28,13 +29,6 @@ _BLOCKS: Mapping[str, Any] = {
     "scorer": Callable[..., dict[str, Any]] | None,
 }
 """What the blocks of a component's section in a config make."""
-_MADE: Mapping[str, Callable[[object], bool]] = {
-    "model": lambda made: isinstance(made, Model) and "space" in made.attrs,
-    "penalty": lambda made: made is None or isinstance(made, Penalty),
-    "trainer": lambda made: hasattr(made, "begin"),
-    "scorer": lambda made: made is None or callable(made),
-}
-"""Whether a block has made that: spaCy does not ask. Trainers look at their losses themselves."""
 
 
 def component_factory(
@@ -59,13 +53,13 @@ def component_factory(
 
     def make(*args: Any, **kwargs: Any) -> Made:
         given = signature.bind(*args, **kwargs).arguments
+        check_types(given["name"], _BLOCKS, given)  # settings are checked where they are set
+        if "model" in given and "space" not in given["model"].attrs:
+            raise ConfigError(
+                f"The model of '{given['name']}' is none of spacy_cascade. Change the "
+                f"[components.{given['name']}.model] block."
+            )
         values = {key: given.pop(key) for key in settings}
-        for block in blocks:
-            if block in _MADE and not _MADE[block](given[block]):
-                raise ConfigError(
-                    f"The {block} of '{given['name']}' is none, but {type(given[block]).__name__}. "
-                    f"Change the [components.{given['name']}.{block}] block."
-                )
         return kind(settings=values, **given)
 
     # spaCy, thinc and pydantic read a function's arguments and their types from these.

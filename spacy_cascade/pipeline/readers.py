@@ -11,6 +11,7 @@ from spacy.training import Corpus, Example
 from spacy.training.corpus import walk_corpus
 from spacy.vocab import Vocab
 
+from ..checks import configured
 from ..errors import ConfigError, CorpusError
 from ..text_sources import DOCS, read_texts
 from ..types import Texts
@@ -64,6 +65,7 @@ class InputCorpus:
             yield from [example] if self.augmenter is None else self.augmenter(nlp, example)
 
 
+@configured
 def make_corpus(
     path: Path | None,
     gold_inputs: Texts = DEFAULT,

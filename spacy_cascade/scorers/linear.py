@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from thinc.api import Model
 
-from ..checks import check_counts
+from ..checks import configured
 from ..errors import ConfigError, NotTrainedError
 from ..features.pair_scores import add_unit_scores
 from ..features.space import FeatureSpace
@@ -55,7 +55,6 @@ def make_linear_model(
     a linear layer scores, too; its weights are the last rows (`numeric.dense`). beside: what is
     trained by itself, and adds its scores.
     """
-    check_counts("model", min_count=min_count)
     if min_count < 1:
         raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
     space = FeatureSpace(templates) if space is None else space
@@ -81,6 +80,7 @@ def make_linear_model(
     )
 
 
+@configured
 def make_linear_chain(
     templates: Templates,
     min_count: int = 5,
@@ -101,6 +101,7 @@ def make_linear_chain(
     return make_linear_model(name, templates, min_count, family, tok2vec=tok2vec, beside=beside)
 
 
+@configured
 def make_span_classifier(
     templates: Templates,
     min_count: int = 5,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..checks import check_counts
+from ..checks import check_counts, configured
 from ..errors import ConfigError
 from ..inference.structure import Structure
 from ..losses.base import CorpusLoss
@@ -67,6 +67,7 @@ class BatchSettings:
         return Room(n_weights * self._bytes_of_trained, n_weights)
 
 
+@configured
 @dataclass(frozen=True)
 class LBFGS(BatchSettings):
     """Batch training by L-BFGS; registered as `spacy_cascade.LBFGS.v1`.
@@ -136,21 +137,12 @@ class AroundLBFGS:
     """A trainer that has L-BFGS do its work.
 
     trainer: the L-BFGS trainer, as a block of its own.
-
-    Raises `ConfigError` for another one.
     """
 
     trainer: LBFGS
 
     sees_all: ClassVar[bool] = True
     reads_corpus: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if type(self.trainer) is not LBFGS:
-            raise ConfigError(
-                f"{type(self).__name__} has the trainer {self.trainer!r}, and goes with L-BFGS "
-                'alone. Put @misc = "spacy_cascade.LBFGS.v1" into the [trainer.trainer] block.'
-            )
 
     @property
     def iterations(self) -> int:

@@ -19,7 +19,7 @@ from typing import ClassVar, Protocol, cast
 
 import numpy as np
 
-from ..checks import check_counts, check_positive
+from ..checks import check_counts, check_positive, configured
 from ..errors import ConfigError
 from ..inference.structure import Structure, Weights
 from ..losses.base import CorpusLoss, LabelledSequences
@@ -62,6 +62,7 @@ class OfBatch(Encoded, Protocol):
         """For weights of these rows only; rows: ascending, all that are used among them."""
 
 
+@configured
 @dataclass(frozen=True)
 class Minibatch:
     """Settings of training by gradient; registered as `spacy_cascade.Minibatch.v1`.

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..checks import check_counts, check_numbers
+from ..checks import check_counts, configured
 from ..errors import ConfigError
 from ..inference.online_prior import OnlinePrior, no_prior
 from ..inference.structure import Averaged, Online, OnlineStep, Structure, Weights
@@ -28,6 +28,7 @@ from .online_curvature import OnlineCurvature
 from .states import count_in, generator_in, number_in
 
 
+@configured
 @dataclass(frozen=True)
 class PassiveAggressive:
     """Settings of PA-I; registered as `spacy_cascade.PassiveAggressive.v1`.
@@ -53,7 +54,6 @@ class PassiveAggressive:
     curvature: bool = True
 
     def __post_init__(self) -> None:
-        check_numbers("trainer", C=self.C, passes=self.passes)
         if not (np.isfinite(self.C) and self.C > 0) or self.passes < 1:
             raise ConfigError(
                 "The passive-aggressive trainer needs a finite C > 0 and passes >= 1, not "

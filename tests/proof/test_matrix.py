@@ -25,6 +25,8 @@ def test_every_python_and_every_extra_is_tried(tmp_path: Path) -> None:
         *(f"Python {python}, {age}" for python in pythons for age in ("oldest", "newest")),
         *(f"{artefact}, {extra}" for artefact in ("sdist", "wheel") for extra in extras),
     ]
+    in_short = Matrix().items(Tried(tmp_path, is_short=True))
+    assert {f"Python {pythons[0]}, oldest", f"Python {pythons[-1]}, newest"} < set(in_short)
     assert matrix.TESTS.keys() <= set(EXTRAS)
     assert all(
         (PROJECT / "tests" / test).exists() for each in matrix.TESTS.values() for test in each

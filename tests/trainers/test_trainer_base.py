@@ -100,9 +100,8 @@ def test_an_array_of_another_kind_is_refused(found: np.ndarray) -> None:
 def test_wrappers_are_around_l_bfgs() -> None:
     for wrapper in (Induction, Sharded, OnRay):
         for other in (PassiveAggressive(), wrapper(LBFGS()), {"iterations": 3}, None):
-            with pytest.raises(
-                ConfigError, match=rf"{wrapper.__name__} .*LBFGS\.v1.*trainer\.trainer"
-            ):
+            message = f"trainer of {wrapper.__name__} must be LBFGS, not "
+            with pytest.raises(ConfigError, match=message):
                 wrapper(other)
         trainer = wrapper(LBFGS(iterations=3, history=2))
         assert (trainer.iterations, trainer.sees_all) == (3, True)

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ...checks import configured
 from ...errors import TemplateError
 from ...features.resources import Tokenize
 from ...features.strings import is_valid
@@ -24,6 +25,7 @@ from ...types import Ints1d, Pointers1d
 _WORD_KEYS = ("LOWER", "ORTH", "TEXT")
 
 
+@configured
 @dataclass(frozen=True)
 class TermList:
     """A term list with options; registered as `spacy_cascade.TermList.v1`.

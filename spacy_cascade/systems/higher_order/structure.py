@@ -20,6 +20,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from thinc.api import Model
 
+from ...checks import configured
 from ...errors import ConfigError
 from ...features.templates import Templates
 from ...features.units import Units
@@ -326,6 +327,7 @@ class HigherOrderFamily(ChainFamily):
         return {"order": self.order, "tags_seen": self.tags_seen}
 
 
+@configured
 def make_higher_order_chain(
     templates: Templates, min_count: int = 5, order: int = 2, tags_seen: int = 1
 ) -> Model[Units, Floats2d]:

@@ -12,6 +12,7 @@ from itertools import count
 
 import numpy as np
 
+from ...checks import configured
 from ...errors import ConfigError, TrainingError
 from ...inference.structure import Weights
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
@@ -38,6 +39,7 @@ from .candidates import (
 from .component import Induced, Round, TestedSource
 
 
+@configured
 @dataclass(frozen=True)
 class Induction(AroundLBFGS):
     """Training that first chooses the features; registered as `spacy_cascade.Induction.v1`.
@@ -60,7 +62,6 @@ class Induction(AroundLBFGS):
     certainty: float = 0.5
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         counts = self.rounds, self.features, self.round_iterations, self.min_count
         longest = 1 if self.longest is None else self.longest
         if min(*counts, longest) < 1 or self.templates < 0 or not 0 < self.certainty <= 1:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...checks import configured
 from ...errors import ConfigError, TrainingError
 from ...inference.structure import Structure, require
 from ...losses.base import CorpusLoss
@@ -92,6 +93,7 @@ class TrainedJointly:
         )
 
 
+@configured
 @dataclass(frozen=True)
 class JointLBFGS(BatchSettings):
     """L-BFGS on two chains at once; registered as `spacy_cascade.JointLBFGS.v1`.

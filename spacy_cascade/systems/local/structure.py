@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 from thinc.api import Model
 
+from ...checks import configured
 from ...features.templates import Templates
 from ...features.units import Units
 from ...inference.lattice import Chains, Lattice, LossTerms, free_lattice
@@ -163,6 +164,7 @@ class LocalFamily(ChainFamily):
         return LocalChain(free_lattice(n_labels, self.label_pairs))
 
 
+@configured
 def make_local_chain(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
     """A maximum entropy Markov model: a linear chain whose transitions are normalised locally.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...checks import configured
 from ...features.template_sets import named_set
 from ...features.templates import Templates
 from ...types import Texts
@@ -26,6 +27,7 @@ KEY: of the group of spans. Affixes and the document gain nothing here: the span
 _NONE: list[str] = []
 
 
+@configured
 def make_levels(
     key: str = "cascade",
     extra: Texts = _NONE,

@@ -10,6 +10,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.training import Example
 
+from ...checks import configured
 from ...errors import ConfigError, TrainingError
 from ...pipeline.progress import is_interrupted
 from ...pipeline.readers import examples_for
@@ -177,6 +178,7 @@ def tune_reranker(
     return with_reranker(nlp, found.n_best, weight=found.weight), found
 
 
+@configured
 def make_reranker_tuning(
     path: str, weights: list[float] | None = None, sizes: list[int] | None = None
 ) -> Callable[[Language], Language]:

@@ -19,6 +19,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from thinc.api import Model
 
+from ...checks import configured
 from ...errors import ConfigError, TrainingError
 from ...features.templates import Templates
 from ...features.units import Units
@@ -326,6 +327,7 @@ class SemiMarkovFamily(ChainFamily):
         return n_edges + N_LENGTH_WEIGHTS * n_labels, n_columns + n_labels
 
 
+@configured
 def make_semi_markov(
     templates: Templates,
     segments: Templates,

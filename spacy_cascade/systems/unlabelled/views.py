@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from enum import Enum
 
+from ...checks import configured
 from ...errors import TemplateError
 from ...features.attributes import ContextAttribute
 from ...features.resources import Resource
@@ -40,6 +41,7 @@ class View(str, Enum):
     external = "external"
 
 
+@configured
 def make_view(of: Templates, views: Texts, of_spans: bool = False) -> Templates:
     """Registered as `spacy_cascade.View.v1`: the templates of a set that belong to views.
 

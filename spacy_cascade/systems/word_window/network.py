@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...checks import configured
 from ...errors import ConfigError
 from ...features.space import FeatureSpace
 from ...features.templates import Templates
@@ -11,6 +12,7 @@ from .scorer import WindowScorer
 from .settings import FEATURES, Settings
 
 
+@configured
 @dataclass(frozen=True)
 class WordWindow(Settings):
     """A network over the words around a unit; registered as `spacy_cascade.WordWindow.v1`.

@@ -20,6 +20,7 @@ from spacy.training import Example
 from spacy.training.loop import DIR_MODEL_BEST, DIR_MODEL_LAST
 from spacy.util import dict_to_dot, logger
 
+from ...checks import configured
 from ...errors import ConfigError, TrainingError
 from ...files import remove_leftovers, replace_file
 from ...inference.structure import Weights
@@ -45,6 +46,7 @@ _BEGIN_ANEW = (
 Losses = dict[str, float]
 
 
+@configured
 def make_checkpoints(
     path: str | None, every: int = 1, resume: bool = True
 ) -> Callable[[Language, dict[str, Any]], None]:

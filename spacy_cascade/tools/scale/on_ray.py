@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...checks import check_counts
+from ...checks import check_counts, configured
 from ...errors import CascadeError, ConfigError, TrainingError
 from ...extras import library
 from ...inference.structure import Structure
@@ -26,6 +26,7 @@ _MOST_DEATHS = 3
 """An actor that dies so often is not started again."""
 
 
+@configured
 @dataclass(frozen=True)
 class OnRay(ShardedTrainer):
     """With the corpus in Ray's actors; registered as `spacy_cascade.OnRay.v1`.

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from ...checks import check_counts
+from ...checks import check_counts, configured
 from ...errors import ConfigError
 from ...inference.structure import Structure, Weights
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
@@ -197,7 +197,6 @@ class ShardedTrainer(AroundLBFGS):
     reads_corpus: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_counts("trainer", tokens=self.tokens)
         if self.tokens < 1 or self.trainer.sparse:
             raise ConfigError(
@@ -216,6 +215,7 @@ class ShardedTrainer(AroundLBFGS):
         return self.trainer.minimise(*given, singles_in_file)
 
 
+@configured
 @dataclass(frozen=True)
 class Sharded(ShardedTrainer):
     """With the encoded corpus in a temporary file; registered as `spacy_cascade.Sharded.v1`.

@@ -10,6 +10,7 @@ from spacy.lang.char_classes import ALPHA_LOWER, ALPHA_UPPER
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 
+from ...checks import configured
 from ...errors import ConfigError
 from ...pipeline.tokenizers import MARK
 from ...types import Texts
@@ -118,6 +119,7 @@ def _rule(rule: str, where: str, *, before: bool = True, after: bool = True) -> 
     return f"{left}{re.escape(mark)}{right}"
 
 
+@configured
 def make_rule_tokenizer(
     keep_before: Texts = _NONE,
     keep_after: Texts = _NONE,

@@ -4,22 +4,23 @@ Bojanowski et al. (2017), "Enriching word vectors with subword information": the
 the mean of its own row and the rows of its parts, the runs of `minn` to `maxn` characters of the
 word between `<` and `>`. Rows of parts are found by a hash.
 
-floret's own library reads models of its compact form. It does not read those of fastText, which
-have the same signature and other fields.
+floret's compact form has rows of parts alone, the whole word among them, and spaCy computes its
+vectors. floret's own library would end the process, or never end, where a file is damaged.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from spacy.strings import StringStore
+from spacy.vectors import Mode, Vectors
 
 from ...errors import CorpusError
-from ...extras import library
 from ...numeric.arrays import Array
 from ...types import Reals2d
 
@@ -29,6 +30,10 @@ _LARGEST_THRESHOLD = 1.0
 _LEAST_THRESHOLD = 1e-12
 _COMPACT = 2
 """floret's number of its own form."""
+_SEED = 2166136261
+"""Of its hashes."""
+_MOST_HASHES, _MOST_CHARACTERS = 4, 100
+"""Rows and characters of a part."""
 _AT_ONCE = 1 << 12
 _PRIME, _OFFSET = np.uint32(16777619), np.uint32(2166136261)
 _LONGEST_CHARACTER = 4
@@ -41,14 +46,20 @@ class _Header:
     buckets: int
     shortest: int
     longest: int
+    hashes: int
     is_compact: bool
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether no model has such parts."""
+        are_few = 1 <= self.hashes <= _MOST_HASHES and self.longest <= _MOST_CHARACTERS
+        return self.width < 1 or not are_few or (self.longest > 0 and self.buckets < 1)
 
 
 def read_fast_text(path: Path, max_words: int) -> tuple[list[str], Reals2d]:
     """The first words of a model, and their vectors, float32 `[V, D]`.
 
-    Raises `CorpusError` for a model that is cut off, compressed, or of another version; and
-    `ConfigError` where floret's library is needed and not installed.
+    Raises `CorpusError` for a model that is cut off, compressed, or of another version.
     """
     with path.open("rb") as file:
         header = _read_header(path, file)
@@ -60,14 +71,15 @@ def read_fast_text(path: Path, max_words: int) -> tuple[list[str], Reals2d]:
             )
         n_rows, width = _read(file, "<qq")
         offset = file.tell()
-    is_whole = header.is_compact or n_rows == n_words + header.buckets
-    if width != header.width or min(n_rows, width) < 1 or not is_whole:
+    fits = width == header.width and n_rows == n_words + header.buckets > 0
+    if header.is_damaged or not fits or n_words < len(words):
         raise CorpusError(f"{path} is damaged: it has {n_rows} rows of {width} numbers.")
     if path.stat().st_size < offset + 4 * n_rows * width:
         raise EOFError
-    if header.is_compact:
-        return _by_library(path, max_words)  # which never ends where words or rows are missing
     rows = np.memmap(path, dtype="<f4", mode="r", offset=offset, shape=(n_rows, width))
+    if header.is_compact:
+        words = [word for word in words if word != _LINE_END][:max_words]
+        return words, _of_parts_alone(rows[n_words:], words, header)
     return words[:max_words], _means(rows, words[:max_words], n_words, header)
 
 
@@ -87,11 +99,12 @@ def _read_header(path: Path, file: BinaryIO) -> _Header:
     settings = _read(file, "<11i")
     width, buckets, shortest, longest = settings[0], settings[8], settings[9], settings[10]
     # floret writes two settings more. The last one, a threshold, tells the two forms apart.
-    form, _, _, threshold = _read(file, "<3id")
+    form, hashes, _, threshold = _read(file, "<3id")
     if _LEAST_THRESHOLD < threshold <= _LARGEST_THRESHOLD:
-        return _Header(width, buckets, shortest, longest, form == _COMPACT)
+        is_compact = form == _COMPACT
+        return _Header(width, buckets, shortest, longest, hashes if is_compact else 1, is_compact)
     file.seek(begin + struct.calcsize("<12id"))
-    return _Header(width, buckets if longest else 0, shortest, longest, is_compact=False)
+    return _Header(width, buckets if longest else 0, shortest, longest, 1, is_compact=False)
 
 
 def _read_words(path: Path, file: BinaryIO) -> tuple[list[str], int]:
@@ -172,15 +185,14 @@ def _bytes_of(text: str) -> tuple[Array, Array]:
     return signed.astype(np.int32).view(np.uint32), lengths
 
 
-def _by_library(path: Path, max_words: int) -> tuple[list[str], Reals2d]:
-    floret = library("floret", "words", "Reading a model of floret")
-    model = floret.load_model(str(path))
-    words = list(_without_line_end(model.get_words()))[:max_words]
-    vectors = np.empty((len(words), model.get_dimension()), dtype=np.float32)
-    for i, word in enumerate(words):
-        vectors[i] = model.get_word_vector(word)
-    return words, vectors
-
-
-def _without_line_end(words: Sequence[str]) -> Iterator[str]:
-    return (word for word in words if word != _LINE_END)
+def _of_parts_alone(rows: Array, words: Sequence[str], header: _Header) -> Reals2d:
+    """The vector of each word by floret's compact form, float32 `[V, D]`."""
+    table = Vectors(
+        strings=StringStore(words), data=np.array(rows), mode=Mode.floret, minn=header.shortest,
+        maxn=header.longest, hash_count=header.hashes, hash_seed=_SEED,
+    )  # fmt: skip
+    vectors = np.empty((len(words), header.width), dtype=np.float32)
+    for begin in range(0, len(words), _AT_ONCE):
+        part = words[begin : begin + _AT_ONCE]
+        vectors[begin : begin + len(part)] = table.get_batch(part)
+    return vectors

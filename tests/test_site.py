@@ -52,8 +52,8 @@ def test_every_page_is_there_in_one_of_four_parts(site: Path) -> None:
 
 
 def test_links_out_of_docs_lead_to_pages_of_the_site(site: Path) -> None:
-    limits = (site / "limits.html").read_text(encoding="utf8")
-    assert 'href="project/SECURITY.html"' in limits
+    robustness = (site / "robustness.html").read_text(encoding="utf8")
+    assert 'href="project/SECURITY.html"' in robustness
     contributing = (site / "project/CONTRIBUTING.html").read_text(encoding="utf8")
     assert 'href="../method.html"' in contributing
     assert (site / "project/benchmarks/results/suite.html").exists()

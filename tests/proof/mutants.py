@@ -29,10 +29,10 @@ _OF_PART, _OF_FOLDER = 0.01, 0.03
 """Half the widths of intervals of 95 %."""
 _FEWEST = 2
 """Mutants of a group, of which one alone says nothing of how much they differ."""
-_SIZE = 150
+_SIZE = 300
 """Mutants of an item. Its tests run once before them, which should not take longest."""
 _SHORT = {"numeric": 15, "storage": 15}
-_SECONDS = 60
+_SECONDS = 20
 """Of the tests of a mutant, the fast ones first."""
 _PATIENCE = 3 * 3600
 """Seconds of an item, of which a test may wait for ever."""

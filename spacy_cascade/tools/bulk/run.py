@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any
 
 from ...errors import ConfigError
-from ...files import remove_leftovers_in, replace_file
+from ...files import remove_leftovers, remove_leftovers_in, replace_file
 from ...locking import LOCK, lock_folder
 from ...parallel import available_cores
 from ...pipeline.progress import progress
@@ -198,6 +198,7 @@ def _processes(settings: Settings) -> int:
 
 def _check_empty(output: Path) -> None:
     """Raise `ConfigError` for a folder with files that no run of this command wrote."""
+    remove_leftovers(output / MANIFEST)  # of a run that was killed before it had a plan
     others = [path.name for path in sorted(output.iterdir()) if path.name != LOCK]
     if others:
         raise ConfigError(

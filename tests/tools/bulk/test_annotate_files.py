@@ -252,6 +252,14 @@ def test_a_run_goes_on_only_with_the_same(model: Path, tmp_path: Path) -> None:
     assert len(json_rows(output)) == len(TEXTS) + 1
 
 
+def test_a_run_that_was_killed_within_its_plan_is_begun_again(model: Path, tmp_path: Path) -> None:
+    source, output = write_lines(tmp_path / "a.txt", TEXTS), tmp_path / "out"
+    output.mkdir()
+    (output / "._manifest.json.0123456789abcdef").write_text('{"header": ')
+    assert annotate(model, output, source).records == len(TEXTS)
+    assert not [path for path in output.iterdir() if path.name.startswith(".")]
+
+
 def test_folders_of_others_are_refused(model: Path, tmp_path: Path) -> None:
     source, output = write_lines(tmp_path / "a.txt", TEXTS), tmp_path / "out"
     output.mkdir()

@@ -23,7 +23,7 @@ from .corpora import CORPORA, MissingCorpus
 from .running import Suite, TrainingsFailed, plan
 from .systems import ROWS, Row, with_settings
 
-FLOORS: dict[str, float] = {"wikigold": 65.0, "sec-filings": 89.0, "btc": 72.0}
+FLOORS: dict[str, float] = {"wikigold": 65.0, "sec-filings": 89.0, "gum": 49.0}
 """F1 on dev, in percent, that `init`'s default reaches at least, by corpus."""
 
 

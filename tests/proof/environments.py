@@ -82,6 +82,7 @@ def run_session(name: str, checkout: Path, *arguments: str) -> Session:
     """Run a session of a checkout's noxfile; its environment is removed afterwards."""
     environments, report = checkout / ".nox", checkout / "nox.json"
     options = ["--envdir", environments, "--report", report, "--no-error-on-missing-interpreters"]
+    options += ["--download-python", "never"]
     report.unlink(missing_ok=True)
     try:
         ran = run(

@@ -75,7 +75,7 @@ class Matrix(Part):
     def items(self, tried: Tried) -> list[str]:
         if tried.is_short:
             newest = [f"Python {python}, newest" for python in PYTHONS[-2:]]
-            return [f"Python {PYTHONS[0]}, oldest", *newest, "wheel, web"]
+            return [f"Python {PYTHONS[0]}, oldest", *newest]
         pythons = [f"Python {python}, {age}" for python in PYTHONS for age in RESOLUTIONS]
         extras = [NO_EXTRA, *EXTRAS, ALL_EXTRAS]
         return pythons + [f"{kind}, {extra}" for kind in Artefacts._fields for extra in extras]

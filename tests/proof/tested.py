@@ -19,7 +19,7 @@ _LONGEST = 2000
 
 
 _COUNTS = re.compile(r"(\d+) (passed|failed|errors?|skipped)")
-_ONE_IN = 12
+_ONE_IN = 20
 """Of the cases of slow tests, in the short form (`tests/support/sampling.py`)."""
 
 

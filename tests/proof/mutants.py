@@ -186,8 +186,9 @@ class MutationPart(Part):
         return found + [Row(item, "**its tests fail without a mutant**", True) for item in failed]
 
     def summary(self, came: Mapping[str, Came]) -> str:
-        """Of the core and the rest."""
-        return "; ".join(f"{row.tried}: {row.found}" for row in _of_parts(strata_of(came)))
+        """Of the core and the rest, or where not all was tried of the folders."""
+        rows = list(_of_parts(strata_of(came))) or self.rows(came)
+        return "; ".join(f"{row.tried}: {row.found}" for row in rows)
 
     def listed(self, came: Mapping[str, Came]) -> list[str]:
         """Mutants that survived, and which of them no test has run."""

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -95,7 +96,8 @@ class Forked:
         """
         number, begin = self.begin(call), time.monotonic()
         if after is not None and not self.has_ended(after):
-            os.kill(number, how)
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(number, how)
             begin = time.monotonic()
         return self.wait(), time.monotonic() - begin
 

@@ -14,6 +14,7 @@ import pytest
 from spacy.language import Language
 
 from helpers import PROJECT, TEXTS, run_python, write_sample
+from serving import answered
 
 pytest.importorskip("fastapi")
 
@@ -38,31 +39,19 @@ def client(
             yield client
 
 
-def expected(nlp: Language, text: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "start": entity.start_char,
-            "end": entity.end_char,
-            "label": entity.label_,
-            "confidence": pytest.approx(entity._.confidence),
-        }
-        for entity in nlp(text).ents
-    ]
-
-
 def test_a_request_has_the_entities_of_each_text(client: Any, trained: Language) -> None:
     assert client.get("/ready").json() == {"ready": True}
     texts = [*TEXTS, "", "é p53 gene"]
     answer = client.post("/entities", json={"texts": texts})
     assert answer.status_code == 200
-    assert answer.json() == [expected(trained, text) for text in texts]
+    assert answer.json() == [answered(trained, text) for text in texts]
     assert sum(map(len, answer.json())) > 5
     assert client.post("/entities", json={"texts": []}).json() == []
 
 
 def test_requests_at_once_get_their_own_answers(client: Any, trained: Language) -> None:
     texts = [f"{text} word{i}" for i in range(5) for text in TEXTS]
-    wanted = [[expected(trained, text)] for text in texts]
+    wanted = [[answered(trained, text)] for text in texts]
 
     def ask(text: str) -> Any:
         return client.post("/entities", json={"texts": [text]}).json()
@@ -85,7 +74,7 @@ def test_texts_without_blanks_hold_up_nothing(text: str, client: Any, trained: L
     """spaCy alone takes a time that grows with the square of their length."""
     answer = client.post("/entities", json={"texts": [text, TEXTS[0]]})
     assert answer.status_code == 200
-    assert answer.json()[1] == expected(trained, TEXTS[0])
+    assert answer.json()[1] == answered(trained, TEXTS[0])
 
 
 @pytest.mark.parametrize("body", [r'{"texts": ["a \ud800 b"]}', '{"texts": [NaN]}', '{"texts": ['])
@@ -158,7 +147,7 @@ def test_a_request_that_was_given_up_disturbs_no_other(serve: Any, trained: Lang
     given_up = [result.cancel() for result in results[::2]]
     found = [result.result(timeout=60) for result in results[1::2]]
     assert [len(answer[0]) for answer in found] == [
-        len(expected(trained, text)) for text in TEXTS[1::2]
+        len(answered(trained, text)) for text in TEXTS[1::2]
     ]
     assert all(isinstance(was, bool) for was in given_up)
 

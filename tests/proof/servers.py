@@ -16,9 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 import spacy
-from spacy.language import Language
 
 from benchmarks.experiments.serving import START_SECONDS, free_port, server
 from spacy_cascade.tools.annotation.label_studio.journal import RECORDS
@@ -30,6 +28,7 @@ PROJECT = Path(__file__).parents[2]
 sys.path[:0] = [str(PROJECT / "tests/support")]
 
 from helpers import add_classifier, blank, sample_examples, train  # noqa: E402
+from serving import answered  # noqa: E402
 from studio import INTERFACE, event, lines_in  # noqa: E402
 from tests.robustness.new_words import texts_of_new_words  # noqa: E402
 
@@ -148,21 +147,9 @@ class WebService(Server):
     def afterwards(self) -> Came:
         nlp = spacy.load(self.model)
         for texts, found in self._kept:
-            if found != [_entities(nlp, text) for text in texts]:
+            if found != [answered(nlp, text) for text in texts]:
                 self._note(f"{texts}: {found}"[:1000])
         return {**super().afterwards(), "compared": len(self._kept)}
-
-
-def _entities(nlp: Language, text: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "start": entity.start_char,
-            "end": entity.end_char,
-            "label": entity.label_,
-            "confidence": pytest.approx(entity._.confidence),
-        }
-        for entity in nlp(text).ents
-    ]
 
 
 class Backend(Server):

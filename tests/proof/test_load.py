@@ -14,6 +14,7 @@ import pytest
 from spacy.language import Language
 
 from helpers import TEXTS
+from serving import answered
 from spacy_cascade.tools.annotation.label_studio.journal import RECORDS
 from tests.proof import servers
 from tests.proof.client import Client, Request, post
@@ -111,7 +112,7 @@ def texts_of(service: WebService) -> Request:
 def test_wrong_answers_are_told(model: Path, tmp_path: Path, trained: Language) -> None:
     service = WebService(model, tmp_path)
     request = texts_of(service)._replace(about=[TEXTS[0]])
-    (right,) = [servers._entities(trained, TEXTS[0])]
+    (right,) = [answered(trained, TEXTS[0])]
     found = [{**each, "confidence": each["confidence"].expected} for each in right]
     service.hear(request, 200, json.dumps([found]).encode())
     service.hear(request, BUSY, b"")

@@ -18,35 +18,74 @@ _BOUNDS = {"NUMBA_BOUNDSCHECK": "1"}
 """Kernels notice arrays of a wrong length, for modules that only call them."""
 _CALLERS = ("losses", "penalties", "trainers", "systems/higher_order", "systems/isomeric")
 _MORE_TESTS = {
-    "inference": (
-        "systems/many_labels/test_many_labels.py",
-        "trainers/test_passive_aggressive.py",
-        "trainers/test_online_prior.py",
-    ),
     "cli": (
         "systems/unlabelled",
+        "tools/explaining/test_explain.py",
         "tools/folding",
         "tools/recipes",
         "tools/reports",
         "tools/search/test_tune.py",
     ),
+    "features": ("systems/nested/test_nested_levels.py",),
+    "inference": (
+        "systems/many_labels/test_many_labels.py",
+        "trainers/test_passive_aggressive.py",
+        "trainers/test_online_prior.py",
+    ),
     "losses": ("trainers/test_objective.py",),
+    "numeric": ("systems/many_labels/test_sparse_training.py",),
     "penalties": ("trainers/test_objective.py",),
+    "pipeline": (
+        "spacy_behaviour/test_span_groups.py",
+        "spacy_behaviour/test_training_loops.py",
+        "systems/dictionaries/growing/test_neighbours.py",
+        "systems/isomeric",
+        "systems/nested",
+        "systems/word_window/test_word_window.py",
+        "tools/formats/test_convert_texts.py",
+        "tools/reports/test_confidences_of_spans.py",
+        "tools/scale/test_sharding.py",
+        "test_unchanged.py",
+    ),
+    "root": ("inference/test_viterbi.py", "tools/words/test_make_command.py"),
     "scorers": (
         "pipeline/test_base.py",
         "pipeline/test_segmenter.py",
         "pipeline/test_tok2vec.py",
+        "systems/ensembles/test_ensemble.py",
         "systems/many_labels/test_sparse_scores.py",
+        "systems/nested/test_nested_levels.py",
         "systems/reranking/test_reranker.py",
     ),
+    "systems/abbreviations": ("features/test_names.py", "features/test_span_context.py"),
+    "systems/second_look": ("features/test_group_attributes.py",),
     "systems/tagging": (
         "pipeline/test_base.py",
         "pipeline/test_component_settings.py",
         "pipeline/test_contract.py",
         "pipeline/test_sizes.py",
     ),
-    "trainers": ("pipeline/test_online_training.py", "pipeline/test_training_runs.py"),
-    "workflows": ("systems/second_look/test_two_passes.py", "tools/explaining/test_explain.py"),
+    "tools/explaining": (
+        "pipeline/test_segmenter_models.py",
+        "pipeline/test_tok2vec.py",
+        "tools/annotation/test_suggest.py",
+    ),
+    "tools/recipes": ("spacy_tools/test_commands.py", "tools/formats/test_convert_texts.py"),
+    "tools/reports": ("systems/nested/test_asked.py",),
+    "tools/tokenizers": ("test_windows.py",),
+    "tools/words": ("systems/words/test_word_pieces.py",),
+    "trainers": (
+        "numeric/test_arrays.py",
+        "pipeline/test_online_training.py",
+        "pipeline/test_training_runs.py",
+    ),
+    "workflows": (
+        "pipeline/test_tok2vec.py",
+        "systems/second_look/test_two_passes.py",
+        "systems/unlabelled/test_cotrain.py",
+        "tools/explaining/test_explain.py",
+        "tools/search/test_trials.py",
+    ),
 }
 _SLOW = ("calibration", "checkpoints", "commands", "searches", "streams", "workflows")
 """Kinds of slow tests that guard modules, as the only ones that run a command or a workflow."""
@@ -100,7 +139,7 @@ def is_core(group: str) -> bool:
 def _group(name: str, names: set[str]) -> Group:
     modules = [module for module in FILES if group_of(module) == name]
     folder = name.removesuffix(KERNELS)
-    tests = ("test_*.py",) if name == ROOT else (folder, *_MORE_TESTS.get(folder, ()))
+    tests = "test_*.py" if name == ROOT else folder, *_MORE_TESTS.get(folder, ())
     environment, slow = {}, _SLOW
     if name != ROOT and any(map(_has_kernels, modules)):
         environment, slow = _PLAIN, ()

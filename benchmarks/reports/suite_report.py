@@ -52,13 +52,12 @@ def suite_table(entries: Sequence[Entry]) -> str:
         rows += [_row(found, column) for column in shifted]
         rows.append(_mean_row("**mean, shifted**", found, shifted))
     header = ["dev F1", *(competitor.title for competitor in found)]
-    return table([*header, "best peer", f"`{DEFAULT}` − best peer"], rows)
+    return table([*header, f"`{DEFAULT}` − best peer"], rows)
 
 
 def _row(found: Sequence[Competitor], column: Column) -> Cells:
     scores = [competitor.f1(column) for competitor in found]
-    last = [_number(_of_best_peer(found, column)), _gap_cell(found, column)]
-    return [" → ".join(column), *_bold_best(scores), *last]
+    return [" → ".join(column), *_bold_best(scores), _gap_cell(found, column)]
 
 
 def _of_best_peer(found: Sequence[Competitor], column: Column) -> float | None:
@@ -97,12 +96,11 @@ def _gap_cell(found: Sequence[Competitor], column: Column) -> str:
 def _mean_row(title: str, found: Sequence[Competitor], columns: Sequence[Column]) -> Cells:
     """Means over all columns; a system without a result in one of them has none."""
     lists = [[competitor.f1(column) for column in columns] for competitor in found]
-    lists.append([_of_best_peer(found, column) for column in columns])
     known = [[score for score in scores if score is not None] for scores in lists]
     means = [mean(k) if k and len(k) == len(columns) else None for k in known]
     gaps = [value for column in columns if (value := gap(found, column)) is not None]
     last = f"{mean(gaps):+.2f}" if gaps and len(gaps) == len(columns) else ""
-    return [title, *_bold_best(means[:-1]), _number(means[-1]), last]
+    return [title, *_bold_best(means), last]
 
 
 def _rank_row(found: Sequence[Competitor], columns: Sequence[Column]) -> Cells:
@@ -112,7 +110,7 @@ def _rank_row(found: Sequence[Competitor], columns: Sequence[Column]) -> Cells:
     of_corpora = [ranks(scores) for scores in zip(*complete, strict=True)]
     means = (f"{mean(of):.1f}" for of in zip(*of_corpora, strict=True))
     cells = ["" if None in scores else next(means) for scores in lists]
-    return ["mean rank", *cells, "", ""]
+    return ["mean rank", *cells, ""]
 
 
 def raw_table(entries: Sequence[Entry]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
@@ -24,13 +25,12 @@ from helpers import (
     cascade,
     gold_doc,
     make_examples,
-    train,
     trained_cascade,
 )
 from spacy_cascade.callbacks.calibrate import make_calibration
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.workflows.calibrate import calibrate
+from spacy_cascade.workflows.calibrate import Calibrated, calibrate
 from spacy_cascade.workflows.decoding import decode_for_f1
 
 MODULE = "spacy_cascade.callbacks.calibrate"
@@ -87,9 +87,52 @@ def test_each_save_is_calibrated_as_by_the_function(dev: Path, tmp_path: Path) -
         assert parts(nlp, tmp_path / "before") == before
 
 
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Temperatures of the segmenter that were found, each time another one: 2, 3, …"""
+    known: list[float] = []
+
+    def temperatures(nlp: Language, examples: Sequence[Example]) -> list[Calibrated]:
+        known.append(2.0 + len(known))
+        options = {"temperature": known[-1]}
+        return [Calibrated("cascade_segmenter", len(examples), known[-1], 0.7, 0.6, options)]
+
+    monkeypatch.setattr(f"{MODULE}.temperatures", temperatures)
+    return known
+
+
+def reweighted(nlp: Language, factor: float) -> None:
+    """As if training had changed the weights."""
+    model = segmenter_of(nlp).model
+    model.set_param("W", np.float32(factor) * model.get_param("W"))
+
+
+def segmenter_of(nlp: Language) -> Any:
+    return nlp.get_pipe("cascade_segmenter")
+
+
+@pytest.mark.usefixtures("found")
+def test_a_save_has_what_its_pipeline_has_then(trained: Language, dev: Path) -> None:
+    """What was found for the last weights, and only for these, is not looked for again."""
+    nlp, before_to_disk = deepcopy(trained), make_calibration(str(dev))
+    nlp.add_pipe("sentencizer", first=True)
+    for f, factor, temperature in ((1, 1, 2.0), (2, 1, 2.0), (3, 0.5, 3.0), (4, 2, 4.0)):
+        reweighted(nlp, factor)
+        nlp.meta["performance"] = {"ents_f": f / 8}
+        saved = before_to_disk(nlp)
+        assert segmenter_of(saved).temperature == temperature
+        assert segmenter_of(nlp).temperature == 1.0
+        weights = [segmenter_of(each).model.get_param("W") for each in (saved, nlp)]
+        np.testing.assert_array_equal(*weights)
+        assert saved.meta["performance"] == {"ents_f": f / 8}
+        assert saved.meta["performance"] is not nlp.meta["performance"]
+
+
+@pytest.mark.usefixtures("found")
 def test_the_corpus_is_read_once_for_a_pipeline_and_its_config(
-    dev: Path, monkeypatch: pytest.MonkeyPatch
+    trained: Language, dev: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A pipeline with another vocabulary is another one, although its config is the same."""
     read: list[Language] = []
 
     def counted(nlp: Language, path: Path) -> Iterator[Example]:
@@ -97,20 +140,37 @@ def test_the_corpus_is_read_once_for_a_pipeline_and_its_config(
         return examples_for(nlp, path)
 
     monkeypatch.setattr(f"{MODULE}.examples_for", counted)
-    before_to_disk = make_calibration(str(dev))
-    one = trained_cascade()
+    one, before_to_disk = deepcopy(trained), make_calibration(str(dev))
     before_to_disk(one)
-    train(one, make_examples(one), updates=1)
-    before_to_disk(one)
+    reweighted(one, 0.5)
+    assert before_to_disk(one).vocab is one.vocab
     assert read == [one]
     other = deepcopy(one)
-    setting: Any = other.get_pipe("cascade_segmenter")
-    setting.threshold = 0.25
-    before_to_disk(other)
-    pipe: Any = one.get_pipe("cascade_segmenter")
-    pipe.threshold = 0.5
-    assert before_to_disk(one).get_pipe("cascade_segmenter").threshold == 0.5  # type: ignore[attr-defined]
-    assert read == [one, other, one]
+    reweighted(other, 0.5)
+    assert before_to_disk(other).vocab is other.vocab
+    assert read == [one, other]
+    segmenter_of(other).threshold = 0.25
+    other.config = other.config.copy()
+    other.add_pipe("sentencizer")
+    saved = before_to_disk(other)
+    assert saved.pipe_names == other.pipe_names
+    assert segmenter_of(saved).threshold == 0.25
+    assert read == [one, other, other]
+
+
+@pytest.mark.usefixtures("found")
+def test_it_tells_once_that_the_table_has_other_scores(
+    trained: Language, dev: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where entities depend on confidences, and there are scores."""
+    caplog.set_level("INFO", "spacy")
+    nlp, before_to_disk = deepcopy(trained), make_calibration(str(dev))
+    nlp.meta["performance"] = {"ents_f": 1.0}
+    segmenter_of(nlp).threshold = 0.5
+    for factor in (1.0, 1.0, 0.5):
+        reweighted(nlp, factor)
+        assert before_to_disk(nlp).meta["performance"]["ents_f"] < 1.0
+        assert caplog.text.count("The table has scores of the pipeline in training.") == 1
 
 
 def test_a_pipeline_that_finds_nothing_is_saved_as_it_is(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -22,23 +23,26 @@ from spacy_cascade.parallel import Workers
 from spacy_cascade.systems.semi_markov.structure import SemiMarkovChain
 from strategies import random_design
 
-HINGE = Hinge(kappa=0.5, false_negative_weight=3.0)
-
 
 @pytest.mark.parametrize(
-    ("costs", "expected"),
+    ("loss", "options", "expected"),
     [
-        (Likelihood().label_costs, [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
-        (SoftmaxMargin(kappa=0.0).label_costs, [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
-        (SoftmaxMargin(kappa=2.0).label_costs, [[0, 2, 2], [2, 0, 2], [2, 2, 0]]),
-        (SoftmaxMargin(2.0, 3.0).label_costs, [[0, 2, 2], [6, 0, 2], [6, 2, 0]]),
-        (HINGE.margin_costs, [[0.0, 0.5, 0.5], [1.5, 0.0, 0.5], [1.5, 0.5, 0.0]]),
-        (HINGE.smooth().label_costs, [[0.0, 0.5, 0.5], [1.5, 0.0, 0.5], [1.5, 0.5, 0.0]]),
+        (Likelihood, {}, [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
+        (SoftmaxMargin, {"kappa": 0.0}, [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
+        (SoftmaxMargin, {}, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
+        (
+            SoftmaxMargin, {"kappa": 0.5, "false_negative_weight": 3.0},
+            [[0, 0.5, 0.5], [1.5, 0, 0.5], [1.5, 0.5, 0]],
+        ),
     ],
-)
-def test_costs_of_wrong_labels(costs: Any, expected: Any) -> None:
+)  # fmt: skip
+def test_costs_of_wrong_labels(loss: Any, options: dict[str, float], expected: Any) -> None:
     """A miss can cost more than a false alarm; a hinge has a smooth neighbour of the same costs."""
-    np.testing.assert_array_equal(costs(3), expected)
+    np.testing.assert_array_equal(loss(**options).label_costs(3), expected)
+    if any(map(any, expected)):
+        hinge = Hinge(**options)
+        np.testing.assert_array_equal(hinge.margin_costs(3), expected)
+        assert hinge.smooth() == SoftmaxMargin(**options)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
@@ -96,12 +100,52 @@ def corpus_loss(generator: np.random.Generator) -> CorpusLoss:
     return CorpusLoss(data, Likelihood(), Workers(1))
 
 
+def loss_of_choices(at_once: int = 1) -> CorpusLoss:
+    """Of ten thousand units without scores, each a choice of 20 labels; on four threads."""
+    structure = LinearChain(choice_lattice(20))
+    structure.transitions_at_once = at_once
+    data = LabelledSequences((), structure, np.zeros(0, np.int32), np.arange(10_001))
+    return CorpusLoss(data, Likelihood(), Workers(4))
+
+
 def random_weights(generator: np.random.Generator, loss: CorpusLoss) -> Weights:
     structure = loss.data.structure
     return Weights(
         generator.normal(size=(N_FEATURES, structure.n_columns)),
         generator.normal(size=structure.n_transitions),
     )
+
+
+@pytest.mark.parametrize(("at_once", "n_pieces"), [(1, 24), (5, 4), (40, 1)])
+def test_many_transitions_are_worth_more_pieces(at_once: int, n_pieces: int) -> None:
+    """A unit takes as long as its transitions; some structures take several of them at once."""
+    assert len(loss_of_choices(at_once).pieces) == n_pieces
+
+
+def test_pieces_are_added_one_after_the_other(generator: np.random.Generator) -> None:
+    """In their order, by one thread at a time, whichever piece is ready first."""
+    at_work, most = 0, 0
+
+    class Watched(np.ndarray[Any, Any]):
+        """Numbers that take a while to add up, and say how often that is done at once."""
+
+        def __array_ufunc__(self, ufunc: Any, _: str, *inputs: Any, **options: Any) -> Any:
+            nonlocal at_work, most
+            at_work += 1
+            most = max(most, at_work)
+            time.sleep(0.002)
+            found = ufunc(*(np.asarray(values) for values in inputs), **options)
+            at_work -= 1
+            return found
+
+    loss = loss_of_choices()
+    of_pieces = {first: generator.normal(size=20) for first, _ in loss.pieces}
+    expected = np.zeros(20)
+    for each in of_pieces.values():
+        expected += each
+    found = loss.sum_of_pieces(lambda first, _: of_pieces[first].view(Watched))
+    np.testing.assert_array_equal(found, expected)
+    assert most == 1
 
 
 def test_the_gradient_is_the_slope_of_the_value(generator: np.random.Generator) -> None:

@@ -103,13 +103,20 @@ def test_what_curvature_and_scaling_ask_for(generator: np.random.Generator) -> N
     rows = DenseRows.of(TokenVectors(values), 7)
     assert (rows.rows, rows.n_scored, rows.block) == (slice(7, 10), 5, 0)
     np.testing.assert_allclose(rows.counts(WORKERS), (values**2).sum(axis=0), rtol=1e-6)
-    np.testing.assert_allclose(rows.squared().values, values.astype(np.float64) ** 2)
+    weights, gradient = generator.normal(size=(2, 3, 2))
+    rows.add_scores(weights, np.zeros((5, 2)), WORKERS)
+    rows.add_gradient(np.ones((5, 2)), gradient, WORKERS)
+    squared = rows.squared()
+    np.testing.assert_allclose(squared.values, values.astype(np.float64) ** 2)
+    squared.add_gradient(np.ones((5, 2)), gradient, WORKERS)
+    assert not squared.token_slopes().any(), "slopes of squares are none of the vectors"
 
 
 def test_rows_of_a_batch_alone() -> None:
     rows = DenseRows.of(TokenVectors(np.ones((2, 2), dtype=np.float32)), 7)
     used = np.array([1, 4, 7, 8], dtype=np.int32)
     np.testing.assert_array_equal(rows.used_rows(), [7, 8])
+    assert rows.used_rows().dtype == np.int32
     assert rows.on_rows(used).rows == slice(2, 4)
 
 

@@ -2,21 +2,72 @@
 
 from __future__ import annotations
 
+from math import ceil
+from typing import Any
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numba import config
 
 from reference import dense_design, dense_rows, gradient_of, rows_from_dense, scores_of
+from spacy_cascade.errors import ConfigError
+from spacy_cascade.numeric import csr
 from spacy_cascade.numeric.csr import (
+    BinaryCSR,
     add_rows,
     add_transposed_products,
     scale_and_mix,
     used_columns,
 )
-from spacy_cascade.numeric.design import Design, SegmentRows
+from spacy_cascade.numeric.design import Design, SegmentRows, only_design
 from spacy_cascade.parallel import Workers
-from strategies import counts2d, wide_design
+from strategies import counts2d, random_design, wide_design
+
+IS_PLAIN = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
+
+
+@pytest.fixture(autouse=True)
+def stored(monkeypatch: pytest.MonkeyPatch) -> list[range]:
+    """The columns of each group that kernels write side by side, where they are not compiled.
+
+    All are in one row: NumPy would leave out those that are not.
+    """
+    found: list[range] = []
+
+    def columns(array: np.ndarray, index: tuple[int, ...], n: int) -> range:
+        assert min(index) >= 0
+        assert index[-1] + n <= array.shape[-1]
+        return range(index[-1], index[-1] + n)
+
+    def load(array: np.ndarray, index: tuple[int, ...], n: int) -> Any:
+        return columns(array, index, n) and loads(array, index, n)
+
+    def store(array: np.ndarray, index: tuple[int, ...], lanes: Any) -> None:
+        found.append(columns(array, index, len(lanes)))
+        stores(array, index, lanes)
+
+    if IS_PLAIN:
+        loads, stores = csr.load, csr.store
+        monkeypatch.setattr(csr, "load", load)
+        monkeypatch.setattr(csr, "store", store)
+    return found
+
+
+@pytest.mark.skipif(not IS_PLAIN, reason="nobody sees what compiled kernels write")
+@pytest.mark.parametrize("width", [3, 4, 7, 8, 13, 16, 21, 40])
+def test_columns_are_added_up_side_by_side(width: int, stored: list[range]) -> None:
+    """But for three at most."""
+    one, values = rows_from_dense(np.ones((1, 1), dtype=np.int64)), np.ones((1, width))
+    for add in (
+        lambda out: add_rows(one.indptr, one.indices, values, out, 0, 1),
+        lambda out: add_transposed_products([(one, values, out)], Workers(1)),
+    ):
+        stored.clear()
+        add(np.zeros((1, width)))
+        assert len({column for group in stored for column in group}) >= width - 3
+        assert len(stored) <= 2 + width // 8
 
 
 @st.composite
@@ -46,8 +97,17 @@ def test_scores_and_gradient_are_products(design, width):
     np.testing.assert_array_equal(weights, before[0])
     np.testing.assert_array_equal(slopes, before[1])
     np.testing.assert_array_equal(design.counts(workers), matrix.sum(axis=0))
-    np.testing.assert_array_equal(dense_rows(design.active_features()), matrix)
+    active = design.active_features()
+    np.testing.assert_array_equal(dense_rows(active), matrix)
+    assert (active.indptr[0], len(active.indices)) == (0, matrix.sum())
     assert design.n_scored == len(matrix)
+    assert design.squared() is design
+    used = design.used_rows()
+    parts = [dense_rows(part) for part in (design.lexeme_features, design.unit_features)]
+    np.testing.assert_array_equal(used, np.flatnonzero(np.concatenate(parts).any(axis=0)))
+    fewer = design.on_rows(used)
+    assert fewer.rows == slice(0, len(used))
+    np.testing.assert_array_equal(dense_rows(fewer.active_features()), matrix[:, used])
 
 
 @settings(max_examples=40)
@@ -86,8 +146,12 @@ def test_same_bits_for_any_number_of_threads(generator):
 
 
 def test_segments_of_units(generator):
-    """Segments of up to two units that end at each of three, against sums over their features."""
+    """Segments of up to two units that end at each of three, against sums over their features.
+
+    A feature that none of them has counts nothing, and its weights may be missing.
+    """
     matrix = generator.integers(0, 2, (5, 4))
+    matrix[:, 1:3], matrix[:, 3] = 1, 0
     ends, length = np.array([0, 1, 3, 5]), np.array([1, 1, 2, 1, 2], dtype=np.int32)
     rows = SegmentRows(ends, length, rows_from_dense(matrix), 2)
     assert rows.bounds.tolist() == [[0, 1], [1, 2], [0, 2], [2, 3], [1, 3]]
@@ -95,6 +159,45 @@ def test_segments_of_units(generator):
     np.testing.assert_allclose(scores_of(rows, weights, Workers(1)), matrix @ weights)
     np.testing.assert_allclose(gradient_of(rows, slopes, Workers(1)), matrix.T @ slopes)
     np.testing.assert_array_equal(rows.counts(Workers(1)), matrix.sum(axis=0))
+    numbers = np.array([0, 1, 2], dtype=np.int32)
+    np.testing.assert_array_equal(rows.used_rows(), np.flatnonzero(matrix.any(axis=0)))
+    fewer = rows.on_rows(numbers)
+    assert (fewer.rows, fewer.longest) == (slice(0, 3), 2)
+    np.testing.assert_allclose(scores_of(fewer, weights[:3], Workers(1)), matrix @ weights)
+    assert fewer.bounds.tolist() == rows.bounds.tolist()
+    assert rows.squared() is rows
+
+
+def test_who_knows_features_of_units_alone_refuses_others(generator):
+    design = random_design(generator, 3, 2)
+    assert only_design([design], "This") is design
+    segments = SegmentRows(np.zeros(4, np.int64), np.zeros(0, np.int32), design.unit_features, 1)
+    for encoded in ([], [segments], [design, segments], [design, design]):
+        with pytest.raises(ConfigError, match=r"^This goes .* Choose another \[model\]"):
+            only_design(encoded, "This")
+
+
+class Counted(Workers):
+    """Threads that say how many pieces of work they had each time."""
+
+    def map(self, function: Any, bounds: Any) -> None:
+        self.n_pieces = len(bounds)
+        super().map(function, bounds)
+
+
+def test_work_is_divided_among_threads(generator):
+    """Products by rows, if there are several threads; transposed ones by eight columns or more."""
+    rows, values = BinaryCSR(np.arange(40_001), np.zeros(40_000, np.int32), 1), np.ones((1, 2))
+    for n_threads, n_pieces in ((1, 1), (2, 9), (3, 9)):
+        workers = Counted(n_threads)
+        rows.add_product(values, np.zeros((40_000, 2)), workers)
+        assert workers.n_pieces == n_pieces
+    few = rows_from_dense(np.ones((2, 2), dtype=np.int64))
+    for n_threads, width, n_pieces in ((3, 7, 2), (3, 16, 4), (3, 99, 6), (1, 99, 2)):
+        workers, outs = Counted(n_threads), np.zeros((2, 2, width))
+        add_transposed_products([(few, np.ones((2, width)), out) for out in outs], workers)
+        assert workers.n_pieces == n_pieces
+        assert (outs == 2.0).all()
 
 
 @settings(max_examples=30)
@@ -140,6 +243,8 @@ def test_add_rows_is_a_product(matrix, width, dtype, by_columns):
 
 @settings(max_examples=40)
 @given(MATRICES, st.integers(1, 40), st.integers(1, 4))
+@example(np.ones((2, 3), dtype=np.int64), 40, 2)
+@example(np.ones((2, 3), dtype=np.int64), 69, 3)
 def test_transposed_products_are_those_of_one_thread(matrix, width, n_threads):
     """To the last bit, of several matrices at once, however many columns values have."""
     csr, generator = rows_from_dense(matrix), np.random.default_rng(len(matrix))
@@ -158,7 +263,7 @@ def test_transposed_products_are_those_of_one_thread(matrix, width, n_threads):
 
 
 @pytest.mark.parametrize("sizes", [[3], [2, 1], [8], [3, 2, 4], [1] * 13, [9, 1, 1, 10]])
-def test_scale_and_mix(sizes, generator):
+def test_scale_and_mix(sizes, generator, stored):
     """Where the mixing is zero off blocks along the diagonal, of columns of these sizes."""
     n, ends = sum(sizes), np.cumsum(sizes)
     blocks = np.repeat(np.column_stack([ends - sizes, ends]), sizes, axis=0)
@@ -172,5 +277,8 @@ def test_scale_and_mix(sizes, generator):
     assert np.isnan(out[3:]).all()
     scale_and_mix(values, scale, mixing, blocks, out, 3, 7)
     np.testing.assert_allclose(out, expected)
+    stored.clear()
     scale_and_mix(values, scale, mixing, blocks, values, 0, 7)
     np.testing.assert_array_equal(values, out)
+    if IS_PLAIN:
+        assert len(stored) == (7 * ceil(n / 8) if n >= 8 else 0), "eight columns at once"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import io
 import pickle
 from collections import Counter
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -54,11 +55,22 @@ def test_keys_that_fall_into_the_same_place(unlucky):
         KeyIndex(np.append(np.arange(1, 16, dtype=np.uint64), np.uint64(15)))
 
 
+@pytest.mark.usefixtures("unlucky")
+def test_a_table_that_is_nearly_crowded():
+    """Keys but for the last are 32 places behind their own, all together, in a table of 32."""
+    places = np.repeat(np.array([0, 10, 20, 30], dtype=np.uint64), [8, 2, 3, 1])
+    keys = (places << np.uint64(59)) + np.arange(1, 15, dtype=np.uint64)
+    index = KeyIndex()
+    index.add(keys)
+    np.testing.assert_array_equal(index.lookup(keys), np.arange(14))
+
+
 def test_a_filter_stops_most_other_keys(generator):
-    """It is made once for the same keys."""
+    """It has 16 to 32 bits a key, and is made once for the same keys."""
     keys = np.unique(generator.integers(1, 2**62, 3000, dtype=np.uint64))
     index = KeyIndex(keys)
     known = index.filter()
+    assert 16 * len(keys) <= known.bits.nbytes * 8 <= 32 * len(keys)
     others = generator.integers(2**62, 2**63, 3000, dtype=np.uint64)
     assert np.mean([may_have(known, key) for key in others]) < 0.12
     assert not any(may_have(KeyIndex().filter(), key) for key in others[:100])
@@ -72,7 +84,9 @@ def test_ids_have_the_shape_of_the_queries():
     queries = np.array([[0, 1, 5], [12, 13, 2]], dtype=np.uint64)
     ids = index.lookup(queries)
     assert ids.dtype == np.int32
-    assert ids.tolist() == [[-1, 0, 4], [11, -1, 1]], "zero is never found"
+    assert ids.tolist() == [[-1, 0, 4], [11, -1, 1]]
+    index.add(queries[0, :1])
+    assert index.lookup(queries[0]).tolist() == [-1, 0, 4], "zero is never found"
     assert index.lookup(queries[:, :0]).shape == (2, 0)
     assert KeyIndex().lookup(queries[0]).tolist() == [-1, -1, -1]
 
@@ -178,16 +192,24 @@ def test_any_memory_gives_what_counting_at_once_gives(parts, memory, minimum):
         all_counts.append(np.ones(len(keys)) if of_part is None else of_part)
     expected = frequent_keys(np.concatenate(all_keys), np.concatenate(all_counts), minimum)
     for _ in range(2):
-        np.testing.assert_array_equal(counts.frequent(minimum), expected)
+        found = counts.frequent(minimum)
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == np.uint64
 
 
-def test_many_keys_with_little_memory():
+def test_many_keys_with_little_memory(monkeypatch: pytest.MonkeyPatch):
+    """What does not fit goes to one file."""
+    opened, files = key_counts.tempfile.TemporaryFile, []
+    monkeypatch.setattr(key_counts.tempfile, "TemporaryFile", lambda: files.append(1) or opened())
     rng = np.random.default_rng(0)
     drawn = rng.zipf(1.2, 20_000).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     counts = KeyCounts(700 * ENTRY)
     for part in np.array_split(drawn.reshape(-1, 2), 17):
         counts.add(part)
     assert len(counts._runs) > 5
+    assert len(files) == 1
+    of_ranges = sum(np.diff(run._starts) for run in counts._runs)
+    assert (of_ranges > 0).mean() > 0.9, "each range has about as many"
     for minimum in (1, 2, 50):
         expected = frequent_keys(drawn, None, minimum)
         np.testing.assert_array_equal(counts.frequent(minimum), expected)
@@ -197,15 +219,36 @@ def test_nothing_is_written_while_distinct_keys_fit():
     counts = KeyCounts(64 * ENTRY)
     for _ in range(50):
         counts.add(np.arange(1, 30, dtype=np.uint64))
-    assert counts._file is None
     assert counts.frequent(50).tolist() == list(range(1, 30))
+    assert counts._file is None
 
 
-def test_a_full_disk(monkeypatch: pytest.MonkeyPatch):
-    def refuse() -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+@pytest.mark.parametrize("times", [1, 3])
+def test_memory_is_used_to_its_last_entry(times):
+    """Where keys come again, adding them up frees half of it."""
+    counts = KeyCounts(64 * ENTRY)
+    for begin, end in (*[(1, 33)] * times, (33, 53), (53, 65)):
+        counts.add(np.arange(begin, end, dtype=np.uint64))
+    assert counts._file is None
+    counts.add(np.array([65], dtype=np.uint64))
+    assert counts._file is not None
+    assert counts.frequent(1).tolist() == list(range(1, 66))
 
-    monkeypatch.setattr(key_counts.tempfile, "TemporaryFile", refuse)
+
+class FullFile(io.BytesIO):
+    """A file that finds no room when what was written goes to the disk."""
+
+    def flush(self) -> NoReturn:
+        refuse()
+
+
+def refuse() -> NoReturn:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("opened", [refuse, FullFile])
+def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, opened: Any):
+    monkeypatch.setattr(key_counts.tempfile, "TemporaryFile", opened)
     counts = KeyCounts(10 * ENTRY)
     with pytest.raises(SavingError, match="TMPDIR"):
         counts.add(np.arange(1, 100, dtype=np.uint64))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spacy_cascade.numeric.vectors import dot, move_and_dot
+from spacy_cascade.numeric.vectors import copied, dot, move_and_dot
 from spacy_cascade.parallel import Workers
 
 BLOCK = 1 << 18
@@ -35,3 +35,15 @@ def test_sums_are_the_same_bits_as_one_by_one(n, n_threads, generator):
     moved = 0.3 * (y + 1.7 * x.astype(np.float64))
     assert move_and_dot(1.7, x, 0.3, y, z, workers) == sum_of_fours(moved, z)
     np.testing.assert_array_equal(y, moved)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_copy_in_less_precision(n_threads, generator):
+    """Numbers that are too large for it are no error."""
+    x = generator.normal(size=BLOCK + 3)
+    x[[0, -1]] = 1e300, -1e300
+    copy = np.zeros(len(x), dtype=np.float32)
+    with np.errstate(over="raise"):
+        assert copied(x, copy, Workers(n_threads)) is copy
+    np.testing.assert_array_equal(copy[[0, -1]], [np.inf, -np.inf])
+    np.testing.assert_array_equal(copy[1:-1], x[1:-1].astype(np.float32))

@@ -97,6 +97,23 @@ def test_a_narrow_penalty_around_trained_weights() -> None:
     assert penalty.centre is weights
 
 
+def test_the_penalty_of_some_weights_alone(generator: np.random.Generator) -> None:
+    """They are rows of one column, in any order; transitions stay as they are."""
+    features, known = generator.normal(size=(2, 4, 3))
+    weights, columns = Weights(features, generator.normal(size=3)), np.arange(3, dtype=np.int32)
+    whole = Gaussian(0.5).at_weights(weights, np.abs(known), columns)
+    rows, places = np.array([3, 0, 3], dtype=np.int32), np.array([1, 2, 0], dtype=np.int32)
+    some = whole.at_places(rows, places)
+    np.testing.assert_array_equal(some.centre.features[:, 0], features[rows, places])
+    np.testing.assert_array_equal(some.precision[:, 0], whole.precision[rows, places])
+    np.testing.assert_array_equal(some.inherited()[:, 0], whole.inherited()[rows, places])
+    assert some.centre.transitions is weights.transitions
+    assert some.transition_precision is whole.transition_precision
+    values, gradient = some.of_features(slice(1, 3), np.array([[2.0], [-1.0]]))
+    np.testing.assert_allclose(gradient[:, 0], [2.0, -1.0] * whole.precision[rows, places][1:])
+    np.testing.assert_allclose(values, [2.0, 0.5] * whole.precision[rows, places][1:])
+
+
 @pytest.mark.parametrize("n_features", [0, 2])
 def test_where_nothing_is_known_there_is_the_width_alone(n_features: int) -> None:
     weights = Weights(np.ones((n_features, 2)), np.ones(2))

@@ -15,7 +15,13 @@ from spacy_cascade.errors import ModelFileError
 from spacy_cascade.numeric.arrays import _BLOCK
 from spacy_cascade.storage import archive, sparse
 from spacy_cascade.storage.arrays import check_array
-from spacy_cascade.storage.header import FORMAT, VERSION, check_identity, read_header
+from spacy_cascade.storage.header import (
+    FORMAT,
+    VERSION,
+    check_identity,
+    header_excess,
+    read_header,
+)
 from spacy_cascade.storage.model_file import FILE_NAME, read_file, unpack, write_file
 
 ARRAYS = {"first": np.arange(6, dtype=np.int32).reshape(2, 3), "größer": np.ones(3, np.float16)}
@@ -43,6 +49,13 @@ def same(data: bytes) -> bool:
 def test_what_was_written_is_read() -> None:
     assert same(GOOD)
     assert list(archive.read(archive.write({}))) == []
+    with pytest.raises(ValueError, match="allow_pickle"):
+        archive.write({"a": np.array([None])})
+
+
+def test_equal_arrays_are_equal_bytes_on_any_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    assert archive.write(ARRAYS) == GOOD
 
 
 def test_an_archive_that_ends_early() -> None:
@@ -52,7 +65,7 @@ def test_an_archive_that_ends_early() -> None:
 
 
 def test_an_archive_with_something_around_it() -> None:
-    for data in (GOOD + b"x", GOOD[:-2] + b"\1\0x", GOOD + bytes(20)):
+    for data in (GOOD + b"x", GOOD[:-2] + b"\1\0x", GOOD[:-2] + b"\1\0", GOOD + bytes(20)):
         assert "the end of the archive is missing" in refused(data)
     assert "not stored as arrays of this format are" in refused(b"x" + GOOD)
     assert "not stored as arrays of this format are" in refused(GOOD + GOOD)
@@ -90,6 +103,8 @@ def npy(array: Any) -> bytes:
 
 
 CONTENT = npy(np.arange(3, dtype=np.int32))
+SHORT = npy(np.zeros(13, dtype=np.uint8))[:-10]
+"""It lacks ten bytes, and so has 13 with the last ten of its description."""
 
 
 def test_members_that_archives_do_not_have() -> None:
@@ -109,6 +124,27 @@ def test_members_that_lie_over_one_another() -> None:
     assert refused(bytes(data)) == "the array 'größer' is not stored as arrays of this format are"
 
 
+@pytest.mark.parametrize("places", [(8, 10), (18, 20)], ids=["compressed", "of two sizes"])
+def test_a_member_that_is_not_just_stored(places: tuple[int, int]) -> None:
+    """By both of its descriptions, of which only this is wrong."""
+    data = bytearray(zipped(("a.npy", CONTENT)))
+    for place, begin in zip(places, (0, data.rindex(b"PK\1\2")), strict=True):
+        data[begin + place] ^= 8
+    assert refused(bytes(data)) == "the array 'a' is not stored as arrays of this format are"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"), [(0, "the checksum or the desc"), (1, "the array 'b' is not stored as")]
+)
+def test_a_member_that_claims_more_than_there_is(more: int, message: str) -> None:
+    """Both where it stands and in the directory."""
+    data = bytearray(zipped(("a.npy", CONTENT), ("b.npy", CONTENT)))
+    begin, entry = data.index(b"PK\3\4", 4), data.rindex(b"PK\1\2")
+    for place in (begin + 18, begin + 22, entry + 20, entry + 24):
+        data[place : place + 4] = (len(data) - begin + more).to_bytes(4, "little")
+    assert refused(bytes(data)).startswith(message)
+
+
 def test_a_directory_that_hides_a_member() -> None:
     """What no entry leads to is refused, at the place where it stands."""
     first = GOOD[: GOOD.index(b"PK\3\4", 4)]
@@ -126,6 +162,10 @@ def test_a_directory_that_hides_a_member() -> None:
         (CONTENT + b"\0", r"claims the shape \(3,\), but has 13 bytes"),
         (CONTENT[:-1], r"claims the shape \(3,\), but has 11 bytes"),
         (CONTENT[:8] + b"\0\0" + CONTENT[10:], r"claims the shape \(3,\), but has 130 bytes"),
+        (
+            SHORT[:8] + bytes([SHORT[8] - 10]) + SHORT[9:],
+            r"claims the shape \(13,\), but has 13 bytes",
+        ),
         (CONTENT.replace(b"<i4", b"<i2"), "no valid description of an array: .*'<i2'"),
         (CONTENT.replace(b"<i4", b">i4"), "no valid description of an array: .*'>i4'"),
         (CONTENT.replace(b"(3,)", b"(x,)"), "no valid description"),
@@ -143,7 +183,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(list(archive.read(archive.write({"x" * 508: one})))) == 1
     with pytest.raises(ModelFileError, match="shorten the name"):
         archive.write({"x" * 509: one})
-    most = {str(i): one for i in range(archive.MAXIMUM_MEMBERS)}
+    most = {f"{i:0508}": one for i in range(archive.MAXIMUM_MEMBERS)}
     assert len(list(archive.read(archive.write(most)))) == len(most)
     with pytest.raises(ModelFileError, match="it has 1025 arrays"):
         archive.write({**most, "more": one})
@@ -177,8 +217,24 @@ def test_a_model_begins_with_its_header() -> None:
 def test_headers_that_are_none(text: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_header(np.frombuffer(text, np.uint8), "it")
-    with pytest.raises(ValueError, match="the header is no text"):
-        read_header(np.frombuffer(text, np.uint8).astype(np.int32), "it")
+    for array in (np.frombuffer(text, np.int8), np.frombuffer(text, np.uint8)[None]):
+        with pytest.raises(ValueError, match="the header is no text"):
+            read_header(array, "it")
+
+
+@pytest.mark.parametrize(
+    ("value", "excess"),
+    [
+        ("x" * (2**18 - 9), None),
+        ("x" * (2**18 - 8), "take 262,145 bytes as text, and a file can hold 262,144"),
+        ([0] * (2**13 - 1), None),
+        ([0] * 2**13, "take 8,193 values, and a file can hold 8,192"),
+    ],
+    ids=["text", "longer", "values", "more"],
+)
+def test_how_much_a_header_can_hold(value: object, excess: str | None) -> None:
+    found = header_excess({"a": value})
+    assert found is None if excess is None else found is not None and found.endswith(excess)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +242,9 @@ def test_headers_that_are_none(text: bytes, message: str) -> None:
     [
         (["x", "y"], ["x"], r"\('y' is not in the configuration\)"),
         (["x"], ["x", "z"], r"\('z' is only in the configuration\)"),
-        ("x", ["x"], r"\('x' instead of \['x'\]\)"),
-        (["x"], "x", r"\(\['x'\] instead of 'x'\)"),
+        ("y", ["x"], r"\('y' instead of \['x'\]\)"),
+        (["x"], "y", r"\(\['x'\] instead of 'y'\)"),
+        (None, ["x"], r"\(None instead of \['x'\]\)"),
         (["x", "y"], ["y", "x"], r"\(\['x', 'y'\] instead of \['y', 'x'\]\)"),
     ],
 )
@@ -228,6 +285,21 @@ def test_few_values_are_restored_to_the_last_bit(n: int) -> None:
         edited["w_places"][-1] ^= 1 << bit
         with pytest.raises(ModelFileError, match="beyond" if bit < n_beyond else "places for"):
             sparse.check("w", edited, values.shape)
+
+
+@pytest.mark.parametrize(("n_there", "n_arrays"), [(62, 2), (63, 1)])
+def test_what_takes_fewer_bytes_is_kept(n_there: int, n_arrays: int) -> None:
+    """Places take a byte for eight values; where both take as much, there is one array."""
+    values = (np.arange(72, dtype=np.uint8) < n_there).astype(np.uint8).reshape(8, 9)
+    arrays = sparse.shortest("w", values)
+    assert len(arrays) == n_arrays
+    np.testing.assert_array_equal(sparse.restore("w", arrays, (8, 9)), values)
+
+
+def test_no_values_have_no_places() -> None:
+    arrays = {"w_places": np.zeros(0, np.uint8), "w_values": np.zeros(0, np.float16)}
+    sparse.check("w", arrays, (0, 3))
+    assert sparse.restore("w", arrays, (0, 3)).shape == (0, 3)
 
 
 @pytest.mark.parametrize("kind", ["f", "u1"])

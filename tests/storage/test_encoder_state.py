@@ -127,7 +127,7 @@ def test_layers_of_others_may_have_any_shape() -> None:
         return Model(
             "another",
             lambda model, X, is_train: (X, lambda dX: dX),
-            params={"R": rows},
+            params={"R": rows, "unset": None},
             dims={"nO": 5},
         )
 

@@ -130,6 +130,19 @@ def test_a_model_that_lacks_a_lexicon_does_not_annotate() -> None:
     storage.restore_space(space, arrays)
     with pytest.raises(NotTrainedError, match=r"'lexicon\(genes\)' has not been read yet"):
         space.positions(read_tokens([blank()("IL-2 gene")]), str)
+    space.index = KeyIndex(keys(7))
+    arrays = storage.model_arrays(space, np.ones((1, 4)), np.zeros(4))
+    with pytest.raises(ModelFileError, match="no valid array 'lexicon_keys:genes'"):
+        storage.check_arrays(arrays, 1, (1, 4), 4, space)
+
+
+def test_words_are_looked_at_anew_with_what_was_loaded() -> None:
+    _, arrays, space = load(GOOD)
+    n_before = len(space.lexemes)
+    space.positions(read_tokens([blank()("IL-2 gene")]), str)
+    assert len(space.lexemes) > n_before
+    storage.restore_space(space, arrays)
+    assert len(space.lexemes) == n_before
 
 
 def refuse(data: bytes, match: str = "model") -> None:
@@ -210,7 +223,8 @@ def test_half_precision_only_where_it_loses_nothing():
         ([[1e-12]], np.float32),
     ):
         single = np.array(weights, dtype=np.float32)
-        saved = storage.model_arrays(space, single, np.array(weights[0]))["weights"]
+        with np.errstate(over="raise"):
+            saved = storage.model_arrays(space, single, np.array(weights[0]))["weights"]
         assert saved.dtype == dtype
         np.testing.assert_array_equal(saved, single)
 

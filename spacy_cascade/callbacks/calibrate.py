@@ -99,7 +99,7 @@ class _Kept:
 
     @classmethod
     def of(cls, nlp: Language, path: Path) -> _Kept:
-        config = nlp.config
+        config = nlp.config.copy()  # spaCy changes its own in place.
         return cls(nlp, config, list(examples_for(nlp, path)), reconfigured(nlp, config))
 
     def is_of(self, nlp: Language) -> bool:

@@ -157,6 +157,7 @@ def test_unknown_scheme():
 
 @given(tag_sets())
 def test_every_tag_knows_the_label_of_its_spans(tag_set):
+    assert tag_set.span_labels.dtype == np.int32
     names = [None if label < 0 else tag_set.labels[label] for label in tag_set.span_labels]
     assert names == [tag.partition("-")[2] or None for tag in tag_set.tags]
 

@@ -102,6 +102,13 @@ def test_shares_are_factors_of_both_terms_of_a_loss(
     np.testing.assert_allclose(first + second, whole, atol=1e-12)
 
 
+def test_a_span_that_is_just_likely_enough_is_found() -> None:
+    structure = ChainFamily(False).of_spans(TagSet("IO", LABELS[:1]))
+    potentials = Potentials(np.zeros((1, 2)), np.zeros(structure.n_transitions), np.array([0, 1]))
+    spans, probabilities = structure.likely_spans(potentials, 0.5)
+    assert (spans.end.tolist(), probabilities.tolist()) == ([1], [0.5])
+
+
 def test_columns_of_what_is_no_label() -> None:
     """Their names come after those of labels."""
     seen = np.array([[0], [1]], dtype=np.int32)

@@ -112,6 +112,7 @@ def test_best_sequences_and_sums(case: Case) -> None:
     total = log_sum(list(scores.values()))
     np.testing.assert_allclose(structure.log_partitions(potentials), [total], atol=1e-9)
     tags, best = structure.best(potentials)
+    assert tags.dtype == np.int32
     ranked = sorted(scores.values(), reverse=True)
     assert scores[tuple(tags.tolist())] == pytest.approx(ranked[0], abs=1e-9)
     assert best[0] == pytest.approx(ranked[0], abs=1e-9)
@@ -242,6 +243,10 @@ def test_each_sequence_is_asked_as_if_it_were_alone(
         assert loss[0] == pytest.approx(losses[i], abs=1e-9)
         np.testing.assert_allclose(own.scores[begin:end], alone.scores, atol=1e-9)
     np.testing.assert_allclose(counts, expected, atol=1e-9)
+    for terms in ((np.ones(3), np.zeros(3)), (np.zeros(3), np.ones(3))):
+        own = potentials.replace(scores=potentials.scores.copy())
+        structure.losses(Part(own, observed, 1, 3, losses), costs, terms)
+        np.testing.assert_allclose(own.scores[3:].sum(axis=1), terms[0][0] - terms[1][0])
     spans = Spans(np.array([1, 5]), np.array([3, 6]), np.array([0, 1], dtype=np.int32))
     tags = np.zeros(9, dtype=np.int32)
     case.tag_set.write(tags, *spans)

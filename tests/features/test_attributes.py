@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 import regex
 from hypothesis import given, settings
@@ -11,27 +12,32 @@ from hypothesis import strategies as st
 
 from reference import TEXT_FUNCTIONS
 from spacy_cascade import TemplateError
-from spacy_cascade.features import word_attributes
+from spacy_cascade.features import attributes, strings, word_attributes
 from spacy_cascade.features.attributes import (
+    _MOST_KNOWN,
     MANY,
+    MOST_NUMBERS,
     Representatives,
     Words,
     WordTexts,
     is_plain,
     is_quick,
+    numbers,
 )
 from spacy_cascade.features.registry import BUILT_IN, attribute_class
-from spacy_cascade.features.strings import hash_strings
+from spacy_cascade.features.strings import Utf8, hash_strings, is_valid
 from spacy_cascade.features.template_sets import JNLPBA_PATTERNS
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.word_attributes import (
     _SHORT,
     LONGEST,
     Affix,
+    Bias,
     BriefClass,
     Class,
     Pattern,
 )
+from spacy_cascade.numeric.murmur import BLOCK
 from strategies import words
 
 
@@ -129,6 +135,7 @@ def test_attributes_know_their_names_and_can_be_pickled(name) -> None:
     argument = ARGUMENTS.get(name)
     (made,) = attribute_class(name).expand(name, argument, OPTIONS)
     assert str(made) == made.name == (f"{name}({argument})" if argument else name)
+    assert made != made.name
     copied = pickle.loads(pickle.dumps(made))
     assert (copied, hash(copied)) == (made, hash(made))
     if argument is None:
@@ -167,11 +174,17 @@ def test_characters_that_no_pattern_mentions_are_one() -> None:
     assert "BCD".translate(alike) == "QRS".translate(alike)
     assert "B".translate(alike) == "A".translate(alike)
     assert "b".translate(alike) != "B".translate(alike)
+    "".join(map(chr, range(_MOST_KNOWN + 99))).translate(alike)
+    assert len(alike) == _MOST_KNOWN
+    assert "\t".translate(Representatives(["[b-\U0010ffff]"])) != "b"
+    assert len(set(".,".translate(Representatives([r"a\.b", "[0-9]"])))) == 2
+    assert len(set("a-b,\n".translate(Representatives(["a-b", "[0-9]"])))) == 5
 
 
 def test_characters_of_patterns_that_are_not_understood_are_alone() -> None:
     for alike in (Representatives(["[[a-c]"]), Representatives(["[]a-c]"])):
         assert len(set("[]abc-".translate(alike))) == 6
+        assert len(set("xyz".translate(alike))) == 1
 
 
 @pytest.mark.parametrize(
@@ -204,10 +217,105 @@ def test_a_quick_pattern_finds_the_same_in_words_of_any_length() -> None:
         assert found.value("a" * length + "A") == "yes"
 
 
+class Counted(Pattern):
+    """It counts the words that are searched with a limit of time."""
+
+    n_searches = 0
+
+    def value(self, text: str) -> str | None:
+        self.n_searches += 1
+        return super().value(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "alike", "n_searches"),
+    [
+        ("^(?:a|b)", Representatives(["^(?:a|b)"]), 3),
+        ("^(?i:a|b)", None, 3 * MANY),
+        ("^[ab]", Representatives(["^[ab]"]), 1),
+    ],
+)
+def test_many_words_are_searched_by_their_shapes(
+    pattern: str, alike: Representatives | None, n_searches: int
+) -> None:
+    """Where the pattern sees no more of them; a quick one has no limit of time."""
+    found = Counted("pattern(x)", pattern, alike)
+    texts = [f"a{'x' * _SHORT}", "cd", "b" + "x" * (_SHORT - 1)] * MANY
+    yes = hash_strings(["yes"])[0]
+    assert found.values(Words(texts, None), None).tolist() == [yes, 0, yes] * MANY
+    assert found.n_searches == n_searches
+    few = Counted("pattern(x)", pattern, alike)
+    few.values(Words(texts[: MANY - 1], None), None)
+    assert few.n_searches == MANY - 1
+
+
+def test_attributes_of_other_packages_have_values_of_their_own() -> None:
+    """Built-in ones of the same name and the same pattern share them."""
+    assert Counted("pattern(x)", "[ab]").identity is None
+    one, same, other = (Pattern("pattern(x)", pattern) for pattern in ("[ab]", "[ab]", "[a]"))
+    assert one.identity == same.identity != other.identity
+    assert Affix("prefix", 2).identity == Affix("prefix", 2).identity
+    assert Class("class").identity != BriefClass("class").identity
+    assert len({Affix("prefix", 2).identity, Affix("suffix", 2).identity, one.identity}) == 3
+
+
+def test_patterns_of_a_set_are_searched_in_the_same_shapes() -> None:
+    """Those that see no more than shapes."""
+    options = Templates(("word",), {"plain": "^(?:a|b)", "more": "^(?i:a)"}, {})
+    found = Counted.expand("pattern", "*", options)
+    for each in found:
+        each.values(Words(["ax", "cd", "b"] * (MANY // 3), None), None)
+    assert [each.n_searches for each in found] == [3, MANY]
+
+
+def test_hashes_of_many_texts_in_lower_case_are_found_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = hash_strings(["ab", "c"]).tolist() * (MANY // 2)
+    texts = WordTexts(["\u0130x", "Ab"] * MANY)  # the first one gets longer
+    assert texts.lower.tolist() == hash_strings(map(str.lower, texts)).tolist()
+    assert WordTexts.of(texts) is texts
+    with monkeypatch.context() as patched:
+        patched.setattr(attributes, "Utf8", None)
+        assert WordTexts(["Ab", "C"]).lower.tolist() == expected[:2]
+    monkeypatch.setattr(strings, "begins_character", None)
+    monkeypatch.setattr(attributes, "hash_strings", None)
+    assert WordTexts(["Ab", "C"] * (MANY // 2)).lower.tolist() == expected
+
+
+def test_runs_of_characters_are_collapsed_within_texts() -> None:
+    found = Utf8.of("aabba", np.array([0, 3, 3, 5, 5])).collapsed()
+    assert bytes(found.content) == b"abba" + bytes(BLOCK)
+    assert (found.places.tolist(), found.first.tolist()) == ([0, 1, 2, 3, 4], [0, 2, 2, 4, 4])
+
+
+def test_texts_that_spacy_can_hold() -> None:
+    assert is_valid("p53 \U0001f600")
+    assert not is_valid("p\ud83d")
+
+
+def test_the_bias_is_the_same_for_all_words() -> None:
+    (one,) = hash_strings(["1"])
+    values = Bias("bias").values(Words(["a", "b"], None), None)
+    assert (values.tolist(), values.dtype) == ([one, one], np.uint64)
+    assert Bias("bias").value("a") == "1"
+
+
+def test_ranges_are_bounded() -> None:
+    assert numbers("3") == range(3, 4)
+    assert list(numbers("-1..1")) == [-1, 0, 1]
+    assert len(numbers(f"5..{4 + MOST_NUMBERS}")) == MOST_NUMBERS
+    with pytest.raises(TemplateError, match="has more than 1,000 numbers"):
+        numbers(f"5..{5 + MOST_NUMBERS}")
+
+
 def test_each_shape_is_searched_once() -> None:
     words = ["Abc", "Xbc", "abc", "12", "34", "a1", "A" * LONGEST, "A" * LONGEST + "1"]
     alike = Representatives(["^[A-Z]", "[0-9]"])
-    shapes, numbers = WordTexts(words).shapes(alike, LONGEST)
+    texts = WordTexts(words)
+    shapes, numbers = found = texts.shapes(alike, LONGEST)
+    assert texts.shapes(alike, LONGEST) is found
+    assert texts.shapes(Representatives(["[a-z]"]), LONGEST) is not found
     assert len(shapes) == 5
     assert [shapes[number] for number in numbers] == [
         word[:LONGEST].translate(alike) for word in words

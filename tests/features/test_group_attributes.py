@@ -10,6 +10,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 from helpers import blank
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.registry import attribute_class
+from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 
@@ -65,6 +66,15 @@ def test_what_is_said_of_other_occurrences(
     sure.
     """
     assert described(name, scores, found) == [expected.get(t) for t in range(len(WORDS))]
+
+
+def test_the_tag_that_a_group_gives_a_token() -> None:
+    doc = Doc(NLP.vocab, words=WORDS)
+    doc.spans["k"] = [Span(doc, 1, 3, "PER")]
+    (attribute,) = attribute_class("span").expand("span", "k", Templates(("word",), {}, {}))
+    values = attribute.values(read_tokens([doc], span_keys=attribute.span_groups), None, None)
+    tags = ["O", "B-PER", "I-PER", *["O"] * 6]
+    assert values.tolist() == list(map(hash_string, tags))
 
 
 @pytest.mark.parametrize("name", ["span", "word_elsewhere", "phrase_elsewhere"])

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_space import DOCS, LINES, VOCAB, all_spans, all_tokens, make_docs, space_for, units_of
 
-from reference import Extractor, Word
-from spacy_cascade.features.names import find_names, named_features
+from reference import Extractor, Word, rows_from_dense
+from spacy_cascade.features.names import Namer, find_names, first_having, named_features
 from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.span_context import FoundSpans, SpanContext
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
-from spacy_cascade.features.units import Units
+from spacy_cascade.features.units import Units, values_of_units
 
 SENTENCES = [["IL-2", "binds", "p53", "IL-2"], ["NF-kappa", "B"]]
 
@@ -108,6 +108,44 @@ def test_tokens_as_readers_see_them():
     assert {"pattern(digit)@1=yes", "pos@-1=NOUN", "word@-1=IL-2"} <= set(second)
 
 
+def test_features_know_their_templates() -> None:
+    """A feature of words is named once, whatever the number of units that have it."""
+    space, _ = space_for(["word@-1", "class & word@1", "word@last & size"])
+    docs = [[[Word(text) for text in "ab"]]]
+    units = units_of(space, docs, all_spans(docs))
+    space.learn(units, 1)
+    _, both, second = named_features(space, units, text_of)
+    assert {"word@last=b & size=2"} <= {feature.name for feature in both}
+    templates = {feature.name: feature.template for feature in second}
+    assert templates == {
+        "word@first-1=a": "word@first-1",
+        "class@first=a & word@first+1=<boundary>": "class@first & word@first+1",
+        "word@last=b & size=1": "word@last & size",
+    }
+    namer = Namer(space, units, text_of, values_of_units(space.plan, units))
+    assert namer.of_row(1) is namer.of_row(1)
+
+
+def test_templates_of_wholes_look_at_spans_too() -> None:
+    """So that the place of a token has to be told."""
+    space, _ = space_for(["word@0"])
+    docs = [[[Word("a")]]]
+    units = units_of(space, docs, all_tokens(docs))
+    space.learn(units, 1)
+    for line, name in (("size & word@0", "word=a"), ("size & word@last", "word@first=a")):
+        namer = Namer(space, units, text_of, values_of_units(space.plan, units))
+        wholes = Templates((line,), {}, {}).expanded()
+        namer.look_up(wholes, np.zeros((1, 1), dtype=np.uint64))
+        assert [feature.name for feature in namer.of_row(1)] == [name]
+
+
+def test_a_feature_is_named_by_the_first_unit_that_has_it() -> None:
+    features = rows_from_dense(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0], [1, 1, 1]]))
+    for wanted, expected in (([0, 1, 2], [0, 1, 3]), ([1], [0]), ([2], [3]), ([], [])):
+        is_wanted = np.isin(np.arange(3), wanted)
+        assert first_having(features, is_wanted).tolist() == expected
+
+
 def test_spans_as_readers_see_them():
     lines = ["size", "word@first", "word@last+1", "lower@all", "word@any", "bias & size"]
     found = names_in(lines, spans=True)[1]
@@ -120,6 +158,17 @@ def test_spans_as_readers_see_them():
         "word@first=IL-2",
         "word@last+1=p53",
     ]
+
+
+def test_tokens_are_named_as_such_where_no_template_looks_at_spans() -> None:
+    """Whichever template it is that does."""
+    pair, alone = "word@0 & word@1", "word@first+0 & word@first+1"
+    for line, name in (
+        ("word@-1", pair), ("word@last", alone), ("word@any", alone), ("word@all", alone),
+    ):  # fmt: skip
+        (found,) = names_in([pair, line], sentences=[["a"]])
+        expected = name.replace("+0", "").replace("@0", "").split(" & ")
+        assert f"{expected[0]}=a & {expected[1]}=<boundary>" in found
 
 
 def test_lexicons(tmp_path):

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import shutil
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,9 @@ from helpers import (
     train,
 )
 from spacy_cascade import ModelFileError, TemplateError
+from spacy_cascade.features import registry
 from spacy_cascade.features.names import find_names
-from spacy_cascade.features.registry import register_attribute
+from spacy_cascade.features.registry import attribute_class, register_attribute
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.pipeline.initializing import units_of
 from spacy_cascade.storage import model_file as storage
@@ -79,6 +81,25 @@ def names_of(nlp: Language, component: str) -> dict[str, int]:
     units = units_of(pipe, make_examples(nlp))
     found = find_names(pipe.space, units, nlp.vocab.strings.__getitem__, range(len(pipe.space)))
     return {name: number for number, name in found.items()}
+
+
+def test_a_class_that_is_registered_stays_what_it_is() -> None:
+    assert register_attribute("topic")(Topic) is Topic
+    assert attribute_class("topic") is Topic
+
+
+def test_an_installed_class_is_loaded_when_a_template_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Once; the names of others are told for one that nobody knows."""
+    point = EntryPoint("lazy", "other_package.topics:Topic", registry.GROUP)
+    monkeypatch.setattr(registry, "_registered", {"zeta": Neighbours})
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point] * (group == point.group))
+    with pytest.raises(TemplateError, match=r"'other'\. Known: word, .*, lazy, zeta\. Mend"):
+        attribute_class("other")
+    assert attribute_class("lazy") is Topic
+    monkeypatch.setattr(registry, "entry_points", None)
+    assert attribute_class("lazy") is Topic
 
 
 def test_templates_with_them() -> None:

@@ -195,7 +195,10 @@ def test_all_templates_at_once(make):
         lines = [t.text for t in space.templates.expanded()]
         extractor = Extractor(lines, space.templates.patterns, LEXICONS)
     sentence = [Word(text, "NN", "NOUN") for text in ("IL-2", "receptor", "p53", "T", "IL-2")]
-    docs = [[sentence, sentence[:2]], [sentence[3:]]]
+    short = [
+        [Word(text) for text in words] for words in (["alpha", "beta", "(", "AB", ")"], ["AB"])
+    ]
+    docs = [[sentence, sentence[:2]], [sentence[3:]], short]
     places = all_spans(docs)
     units, found = units_of(space, docs, places), texts_of(extractor, docs, places)
     space.learn(units, 1)
@@ -286,7 +289,7 @@ def test_words_forgotten_change_no_feature():
     space.learn(units, 1)
     before = dense_design(space.design(units))
     positions_of(space, read_tokens(make_docs([[[Word(f"other{n}") for n in range(99)]]])))
-    space.forget_lexemes(1000)
+    space.forget_lexemes(len(WORDS) + 100)
     assert len(space.lexemes) == len(WORDS) + 100
     space.forget_lexemes(100)
     assert len(space.lexemes) == 1
@@ -323,6 +326,8 @@ def test_lexicon_file_that_is_not_there(tmp_path):
         (["word@0", "lexicon(*)"], ("lower",), ["lexicon(genes)", "lexicon(cells)"]),
         (["lexicon_exact(genes)@1"], (), ["lexicon_exact(genes)"]),
         (["seen_last@0 & word@0", "tag"], ("lower", "tags"), ["evidence"]),
+        (["word@long_form"], (), ["abbreviations"]),
+        (["word@long_form_last"], (), ["abbreviations"]),
     ],
 )
 def test_what_a_space_reads(lines, reads, resources):

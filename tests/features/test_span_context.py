@@ -142,6 +142,43 @@ def test_type_of_the_long_form(found: list[Found], value: str) -> None:
     assert values[3:] == [0, 0, 0]
 
 
+@pytest.mark.parametrize("n", range(5))
+def test_of_spans_that_overlap_the_earlier_ones_count(n: int) -> None:
+    """In whatever order they come; of those with the same start the shorter one."""
+    found = [(0, 3), (1, 2), (3, 4), (3, 6), (4, 5), (5, 7), (6, 8)]
+    drawn = np.random.default_rng(n).permutation(len(found))
+    bounds = np.array(found)[drawn]
+    spans = FoundSpans.of(bounds, drawn.astype(np.uint64))
+    kept = [0, 2, 4, 5]
+    assert spans.label.tolist() == kept
+    assert [*zip(spans.start, spans.end, strict=True)] == [found[i] for i in kept]
+    both = FoundSpans.of(np.array([[1, 3], [0, 2]]), np.array([7, 8], dtype=np.uint64))
+    assert list(map(list, both)) == [[0], [2], [8]]
+    apart = FoundSpans.of(np.array([[3, 4], [0, 2]]), np.array([7, 8], dtype=np.uint64))
+    assert list(map(list, apart)) == [[0, 3], [2, 4], [8, 7]]
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_short_gaps_are_told_apart_by_their_words(n: int) -> None:
+    words = ["x", *"abcde"[:n], "y"]
+    found = [(0, 1, "X"), (n + 1, n + 2, "Y")]
+    spans = surroundings([(words, [(0, len(words))], found, [found[0][:2], found[1][:2]])])
+    gaps = {int(spans.gap_before()[1]), int(spans.gap_after()[0])}
+    assert {value_text(gap, str) for gap in gaps} == {"far" if n > 3 else str(min(gaps))}
+    assert value_text(int(spans.gap_before()[0]), str) == "nothing"
+
+
+@pytest.mark.parametrize("brackets", ["(", ")", "[(", "])]", "a"])
+def test_values_as_readers_see_them(brackets: str) -> None:
+    """Numbers below zero, too; what is no number is a label."""
+    spans = surroundings([([*brackets], [(0, len(brackets))], [], [(0, len(brackets))])])
+    (value,) = spans.brackets().tolist()
+    n = sum((text in "([") - (text in ")]") for text in brackets)
+    texts = {1 << 33: "one", 0: "another"}
+    assert value_text(value, texts.__getitem__) == str(n)
+    assert [value_text(label, texts.__getitem__) for label in texts] == ["one", "another"]
+
+
 def test_labels_are_values_themselves_and_no_spans_are_none() -> None:
     values = values_of(surroundings([PART]), ["type_elsewhere", "type_before", "type_after"])
     x, y = hash_string("X"), hash_string("Y")
@@ -149,6 +186,7 @@ def test_labels_are_values_themselves_and_no_spans_are_none() -> None:
     assert values[1, 1:].tolist() == [x, y]
     nothing = surroundings([(["a"], [(0, 1)], [], [])])
     assert values_of(nothing, list(CONTEXT)).shape == (0, len(CONTEXT))
+    assert values_of(nothing, list(CONTEXT)).dtype == np.uint64
     assert surroundings([(["a"], [(0, 1)], [], [(0, 1)])]).values([]).shape == (1, 0)
 
 
@@ -165,6 +203,7 @@ def test_templates_read_them() -> None:
     assert np.diff(space.unit_features(units).indptr).tolist() == [3, 3, 3]
     alone = replace(units, context=np.zeros((0, 0), dtype=np.uint64))
     assert np.diff(space.unit_features(alone).indptr).tolist() == [1, 1, 1]
+    assert np.count_nonzero(space.unit_keys(alone), axis=1).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("template", ["type_before@1", "elsewhere(X)", "gap_after@last"])

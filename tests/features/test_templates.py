@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features import template_sets as sets
 from spacy_cascade.features.plan import make_plan
-from spacy_cascade.features.templates import UNIT, Templates
+from spacy_cascade.features.strings import hash_string
+from spacy_cascade.features.templates import (
+    ANY,
+    FIRST,
+    HEAD_RECURRENCE,
+    LAST,
+    RECURRENCE,
+    SENTENCE,
+    UNIT,
+    Templates,
+)
 
 PATTERNS = {"digit": "[0-9]", "dash": "-"}
 LEXICONS = {"genes": ["p53"], "cells": ["T cell"]}
@@ -130,6 +140,7 @@ def test_no_templates_and_too_many():
     lines = [f"prefix(1..1000)@{n}" for n in range(11)]
     with pytest.raises(TemplateError, match=r"10,000 templates at most.*'prefix\(1..1000\)@10'"):
         expand(*lines)
+    assert len(expand("prefix(1..1000)@-4..5")) == 10_000
     with pytest.raises(TemplateError, match="at least one template, such as 'word@0'"):
         Templates((), {}, {})
     with pytest.raises(TemplateError, match="at least one template"):
@@ -199,6 +210,24 @@ def test_templates_of_a_set_can_be_left_out() -> None:
     assert len(kept) < len(plain)
 
 
+def test_a_named_set_with_what_a_config_adds() -> None:
+    """What is left out is not taken from what is added; several tables can have one name."""
+    made = sets.named_set(["word@0", "lower@1", "pattern(x)"], {"x": "[0-9]"}, ["cluster(NAME)@1"])
+    assert made().templates == ("word@0", "lower@1", "pattern(x)")
+    assert (made().patterns, made().lexicons, made().resources) == ({"x": "[0-9]"}, {}, {})
+    tables = {"brown": "b.tsv", "more": {"a": "a.tsv", "": "rest.tsv"}}
+    found = made(
+        extra=["lower@2"], lexicons={"genes": ["p53"]}, resources={"r": 1}, without=["lower", "z"],
+        words=tables,
+    )  # fmt: skip
+    assert found.templates == (
+        "word@0", "pattern(x)", "lexicon(genes)@-1..1",
+        "cluster(brown)@1", "cluster(more_a)@1", "cluster(more)@1", "lower@2",
+    )  # fmt: skip
+    assert (found.lexicons, found.resources) == ({"genes": ["p53"]}, {"r": 1})
+    assert found.words == {"brown": "b.tsv", "more_a": "a.tsv", "more": "rest.tsv"}
+
+
 def test_patterns_mean_the_same_after_a_config_was_saved():
     """Saving a config doubles its dollar signs, each time."""
     for saved, meant in (("^[0-9]+$$", "^[0-9]+$"), ("a$$$$", "a$"), (r"a\$$", r"a\$$")):
@@ -259,6 +288,49 @@ def test_every_template_has_its_place(lines):
     assert (plan.unit_level.column[~of_unit] < n_columns).all()
     assert (plan.unit_level.column[of_unit] < len(plan.of_spans) + len(plan.lengths)).all()
     assert plan.unit_level.first_part[-1] == len(plan.unit_level.column)
+
+
+def test_slots_are_places_of_words() -> None:
+    """Those at an edge come first; places where words occur again are numbered by their offsets."""
+    _, plan = plan_of(
+        "word@any", "lower@recurrence-2", "word@recurrence+1", "class@head_recurrence-2",
+        "word@last+1", "word@-1", "class@-1", "word@sentence",
+    )  # fmt: skip
+    numbers = zip(*map(list, plan.slots[:3]), strict=True)
+    found = {(anchor, offset): number for anchor, offset, number in numbers}
+    assert found == {
+        (FIRST, -1): -1, (LAST, 1): -1, (ANY, 0): -1, (SENTENCE, 0): -1,
+        (RECURRENCE, -2): 0, (RECURRENCE, 1): 1, (HEAD_RECURRENCE, -2): 0,
+    }  # fmt: skip
+    arrays = [*plan.slots, plan.slot_start, *plan.unit_level[1:], *plan.pairs[:3]]
+    assert {each.dtype for each in arrays} == {np.dtype(np.int32)}
+    assert {*list(found)[:2]} == {(FIRST, -1), (LAST, 1)}
+    assert plan.slots.offsets.tolist() == [-2, 1]
+    assert (plan.n_slots, plan.n_edge_slots, plan.follows_links) == (7, 2, False)
+    (first, *_) = plan.slot_start.tolist()[list(found).index((FIRST, -1)) :]
+    at_first = [str(t.parts[0].attribute) for t in plan.lexeme_templates[first : first + 2]]
+    assert at_first == ["word", "class"]
+
+
+@pytest.mark.parametrize("place", ["long_form", "long_form_last"])
+def test_links_are_followed_where_a_place_leads_along_them(place: str) -> None:
+    assert plan_of("word@any", f"word@{place}")[1].follows_links
+
+
+def test_templates_of_wholes_have_features_of_their_own() -> None:
+    """What they read gets a number, too."""
+    (whole,) = Templates(("tag@-3 & lower@0",), {}, {}).expanded()
+    plan = make_plan(Templates(("size", "elsewhere & size"), {}, {}), [whole])
+    assert plan.units_have_context
+    assert not make_plan(Templates(("size",), {}, {}), [whole]).units_have_context
+    assert (plan.placed, plan.n_unit_attributes, plan.margin) == (("tag",), 1, 3)
+    assert [attribute.name for attribute in plan.all_attributes] == [
+        "lower", "tag", "elsewhere", "size"
+    ]  # fmt: skip
+    kernels = plan.for_kernels([whole], "whole:")
+    assert kernels.salt.tolist() == [hash_string(f"whole:{whole}")]
+    assert (kernels.column.tolist(), kernels.offset.tolist()) == ([1, 0], [-3, 0])
+    assert plan.for_kernels([whole], "").salt.tolist() == [hash_string(str(whole))]
 
 
 def test_lexeme_level_and_unit_level():

@@ -13,6 +13,7 @@ from spacy.tokens import Doc, Span
 
 from helpers import blank
 from spacy_cascade.features.lexemes import BOUNDARY
+from spacy_cascade.features.slots import NO_OCCURRENCES
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import join_tokens, read_tokens
 from spacy_cascade.features.units import lay_out
@@ -38,6 +39,7 @@ EXAMPLES = settings(max_examples=30)
 def test_a_sequence_is_a_sentence(lengths, cut):
     """Or the Doc, where there are none; batches of Docs can be joined."""
     tokens = read_tokens([doc_of(sentences) for sentences in lengths])
+    assert tokens.as_documents().sequence_starts.tolist() == sorted({*tokens.doc_starts.tolist()})
     flat = [length for sentences in lengths for length in sentences]
     assert tokens.sequence_starts.tolist() == np.cumsum([0, *flat]).tolist()
     assert tokens.doc_starts.tolist() == np.cumsum([0, *map(sum, lengths)]).tolist()
@@ -54,8 +56,30 @@ def test_a_doc_starts_a_sequence_whatever_its_marks_say():
     """The first token of a Doc may carry no mark, or even a contrary one."""
     doc = Doc(VOCAB, words=["a", "b", "c"], sent_starts=[None, True, False])
     other = Doc(VOCAB, words=["a", "b"], sent_starts=[False, None])
-    tokens = read_tokens([doc, other])
-    assert tokens.sequence_starts.tolist() == [0, 1, 3, 5]
+    tokens = read_tokens([doc, other, Doc(VOCAB, words=["a"], sent_starts=[False])])
+    assert tokens.sequence_starts.tolist() == [0, 1, 3, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("starts", "expected"),
+    [
+        ([True, False, False], True), ([None, True, None], True), ([None, False, None], True),
+        ([None] * 3, False), ([True, None, None], False), ([None], True), ([], True),
+    ],
+)  # fmt: skip
+def test_sentences_are_set_where_another_token_than_the_first_says_so(
+    starts: list[bool | None], expected: bool
+) -> None:
+    doc = Doc(VOCAB, words=["a"] * len(starts), sent_starts=starts or None)
+    tokens = join_tokens([read_tokens([doc_of([2], marked=False), doc]), read_tokens([doc])])
+    assert tokens.has_sentences.tolist() == [False, expected, expected]
+
+
+def test_tokens_know_the_texts_of_their_words() -> None:
+    nothing, tokens = read_tokens([]), read_tokens([doc_of([1])])
+    assert (nothing.text_of, nothing.words.dtype) == (None, np.uint64)
+    for each in (tokens, join_tokens([nothing, tokens]), join_tokens([tokens, nothing])):
+        assert each.text_of(each.words[0]) == "w0"
 
 
 def test_words_tags_and_parts_of_speech():
@@ -92,7 +116,7 @@ def test_boundary_words_stand_around_every_sequence(lengths, margin, has_further
     further = [(lexemes * 100).astype(np.uint64)] if has_further else []
     table = SimpleNamespace(attributes=of_words)
     no_offsets = np.zeros(0, dtype=np.int32)
-    positions = lay_out(tokens, table, lexemes, 1, further, margin, no_offsets)
+    positions = lay_out(tokens, table, lexemes, 1, further, margin, no_offsets, str)
 
     of_boundary = [[7, 0] if has_further else [7]] * margin
     line, value_line = [BOUNDARY] * margin, [*of_boundary]
@@ -107,6 +131,11 @@ def test_boundary_words_stand_around_every_sequence(lengths, margin, has_further
     assert positions.lexemes.tolist() == line
     assert positions.values.of_rows[positions.values.row].tolist() == value_line
     assert positions.of_token.tolist() == of_token
+    numbers = positions.lexemes, positions.of_token, positions.values.row, positions.doc_starts
+    assert {each.dtype for each in numbers} == {np.dtype(np.int32)}
+    assert (positions.values.of_rows is of_words) == (not has_further)  # no copies in vain
+    assert positions.occurrences is NO_OCCURRENCES
+    assert positions.text_of is str
     bounds = positions.doc_starts.tolist()
     for doc, (begin, end) in enumerate(pairwise(bounds)):
         inside = tokens.doc_starts[doc : doc + 2].tolist()

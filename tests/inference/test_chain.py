@@ -19,6 +19,7 @@ from reference import (
     spans_of,
 )
 from spacy_cascade.inference.chain import log_partitions
+from spacy_cascade.inference.chain import log_space_loss as log_space_kernel
 from spacy_cascade.inference.chain_losses import chain_losses
 from spacy_cascade.inference.lattice import Chains, Lattice, LossTerms, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
@@ -175,3 +176,34 @@ def divided(lattice: Lattice, length: int, gap: float, gain: float) -> Chain:
     tags = [1, *[-1] * (length // 2), *[0] * (length - length // 2 - 1)]
     costs = np.zeros((lattice.n_labels, lattice.n_labels))
     return Chain(lattice, scores, np.where(crossing, -gap, 0.0), costs, tags)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+def test_log_space_gives_what_scaled_probabilities_give(missing, generator):
+    """For each of several sequences by itself."""
+    lattice = TagSet("IOB2", LABELS).lattice(True)
+    chains = [random_chain(generator, lattice, length, missing) for length in (2, 3, 4)]
+    (lines, costs), losses = together(chains), np.zeros((2, 3))
+    by_transitions, scores = np.zeros((2, lattice.n_edges)), [lines.scores, lines.scores.copy()]
+    shares = generator.random(3), generator.random(3)
+    chain_losses(lines, LossTerms(costs.clamp, shares, 0, 3, losses[0]), by_transitions[0])
+    for i in range(3):
+        own, terms = lines._replace(scores=scores[1]), (costs.clamp, shares, i, i + 1, losses[1])
+        log_space_kernel(own, LossTerms(*terms), by_transitions[1])
+    for found in (losses, by_transitions, scores):
+        np.testing.assert_allclose(found[0], found[1], atol=TOLERANCE)
+
+
+def test_a_transition_that_is_none_has_no_weight(generator):
+    """Of an observed path that cannot be; all kernels count what there is of it."""
+    lattice = TagSet("IOB2", LABELS[:1]).lattice(True)
+    chain = replace(random_chain(generator, lattice, 3), tags=[0, 2, 0])
+    lines, costs = together([chain])
+    own = lines._replace(scores=lines.scores.copy())
+    losses, by_transitions = np.zeros((2, 1)), np.zeros((2, lattice.n_edges))
+    ones = np.ones(1), np.ones(1)
+    chain_losses(lines, LossTerms(costs.clamp, ones, 0, 1, losses[0]), by_transitions[0])
+    log_space_kernel(own, LossTerms(costs.clamp, ones, 0, 1, losses[1]), by_transitions[1])
+    np.testing.assert_allclose(losses[0], losses[1])
+    np.testing.assert_allclose(lines.scores, own.scores, atol=TOLERANCE)
+    np.testing.assert_allclose(by_transitions[0], by_transitions[1], atol=TOLERANCE)

@@ -157,5 +157,16 @@ def test_unknown_scheme():
 
 @given(tag_sets())
 def test_every_tag_knows_the_label_of_its_spans(tag_set):
+    assert tag_set.span_labels.dtype == np.int32
     names = [None if label < 0 else tag_set.labels[label] for label in tag_set.span_labels]
     assert names == [tag.partition("-")[2] or None for tag in tag_set.tags]
+
+
+def test_spans_of_tags_without_beginnings() -> None:
+    """Another label, a token outside and the start of a sequence end what came before."""
+    tags = np.array([1, 0, 1, 1, 2, 2, 2, 0, 0, 1], dtype=np.int32)
+    spans = TagSet("IO", LABELS).spans(tags, np.array([0, 6, 10]))
+    rows = list(zip(*map(list, spans), strict=True))
+    assert rows == [(0, 1, 0), (2, 4, 0), (4, 6, 1), (6, 7, 1), (9, 10, 0)]
+    some = spans.take(spans.label == 1)
+    assert list(zip(*map(list, some), strict=True)) == rows[2:4]

@@ -81,6 +81,21 @@ def test_a_sequence_between_others_that_is_computed_in_log_space():
     with in_blocks(16):
         np.testing.assert_array_equal(posteriors(chains, path, spans), whole)
     assert np.isfinite(whole).all()
+    is_own = (spans.start >= 20) & (spans.start < 50)
+    own = chains._replace(
+        scores=chains.scores[20:50], tags=chains.tags[20:50], starts=np.array([0, 30])
+    )
+    start, end, label = (column[is_own] for column in spans)
+    alone = posteriors(own, path[20:50], Spans(start - 20, end - 20, label))
+    np.testing.assert_array_equal(alone, whole[is_own])
+
+
+def test_only_long_sequences_are_cut() -> None:
+    """After each block, or behind the span that goes on there."""
+    starts, spans = np.array([0, 5, 8, 30, 36]), np.array([[0, 4], [11, 16], [18, 20]]).T
+    with in_blocks(6):
+        blocks = kernels._blocks(starts, Spans(*spans, np.zeros(3, dtype=np.int32)))
+    assert blocks.tolist() == [0, 5, 8, 16, 20, 26, 30, 36]
 
 
 @settings(max_examples=40)

@@ -33,8 +33,9 @@ def test_the_best_disjoint_spans(drawn):
     [
         ([(0, 1), (2, 3), (1, 4)], [0.0, 0.5, 0.0], [True, True, False]),
         ([(0, 0), (1, 1), (2, 3)], [0.5, 0.5, 0.5], [False, False, True]),
+        ([(0, 1), (1, 2), (2, 3)], [0.5, 0.5, 0.5], [True, True, True]),
     ],
-    ids=["gain nothing", "empty"],
+    ids=["gain nothing", "empty", "side by side"],
 )
 def test_spans_at_the_edge(bounds, gains, expected):
     """Those that gain nothing are chosen where there is room; empty ones never, which others put

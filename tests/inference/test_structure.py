@@ -14,9 +14,10 @@ from reference import Chain, chain_loss, span_probabilities, spans_of
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import choice_lattice, free_lattice
 from spacy_cascade.inference.linear_chain import ChainFamily, FreeChoice, LinearChain
-from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
+from spacy_cascade.inference.schemes import ENDED, SCHEMES, UNOBSERVED, Spans, TagSet
 from spacy_cascade.inference.structure import (
     OPERATIONS,
+    Columns,
     Part,
     Potentials,
     Structure,
@@ -78,6 +79,49 @@ def test_losses_and_partitions(example: tuple[TagSet, Chain]) -> None:
         np.testing.assert_allclose(value, right, atol=1e-9)
 
 
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_shares_are_factors_of_both_terms_of_a_loss(
+    label_pairs: bool, generator: np.random.Generator
+) -> None:
+    """And sums under costs are those over all paths."""
+    chain = random_chain(generator, TagSet("IOB2", LABELS).lattice(label_pairs), 4)
+    chain = replace(chain, tags=[0, UNOBSERVED, 0, 0])
+    structure, potentials = asked(chain)
+    costs, observed = structure.costs(chain.costs), np.array(chain.tags, dtype=np.int32)
+    raised = np.logaddexp.reduce([chain.score(p) + chain.cost(p) for p in chain.paths()])
+    assert structure.log_partitions(potentials, costs, observed) == pytest.approx([raised])
+    gradients = []
+    for shares in ((1.0, 0.0), (0.0, 1.0), (0.5, 3.0), None):
+        own = potentials.replace(scores=potentials.scores.copy())
+        factors = None if shares is None else tuple(np.array([share]) for share in shares)
+        of_edges = structure.losses(Part(own, observed, 0, 1, np.zeros(1)), costs, factors)
+        gradients.append(np.append(own.scores, of_edges))
+    first, second, both, whole = gradients
+    assert first.any()
+    np.testing.assert_allclose(0.5 * first + 3.0 * second, both, atol=1e-12)
+    np.testing.assert_allclose(first + second, whole, atol=1e-12)
+
+
+def test_a_span_that_is_just_likely_enough_is_found() -> None:
+    structure = ChainFamily(False).of_spans(TagSet("IO", LABELS[:1]))
+    potentials = Potentials(np.zeros((1, 2)), np.zeros(structure.n_transitions), np.array([0, 1]))
+    spans, probabilities = structure.likely_spans(potentials, 0.5)
+    assert (spans.end.tolist(), probabilities.tolist()) == ([1], [0.5])
+
+
+def test_columns_of_what_is_no_label() -> None:
+    """Their names come after those of labels."""
+    seen = np.array([[0], [1]], dtype=np.int32)
+    runs = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.int32)
+    more = {"more_columns": [("long",)], "more_transitions": [("a", "b"), ("b", "c")]}
+    columns = Columns(seen, runs, np.array([1, 1, 0], dtype=np.int32), 1, **more)
+    assert (columns.n_columns, columns.n_transitions, columns.free) == (3, 5, slice(1, 5))
+    assert columns.names(["x", "y"]) == (
+        [("x",), ("y",), ("long",)],
+        [("x", "y"), ("y", "y"), ("y", "x"), ("a", "b"), ("b", "c")],
+    )
+
+
 @EXAMPLES
 @given(chains(), st.sampled_from([1e-9, 0.01, 0.2, 0.6]))
 def test_posteriors_of_all_spans(example: tuple[TagSet, Chain], least: float) -> None:
@@ -98,6 +142,7 @@ def test_posteriors_of_all_spans(example: tuple[TagSet, Chain], least: float) ->
         for start, end, label, p in zip(*map(list, (*spans, probabilities)), strict=True)
     }
     assert len(likely) == len(probabilities)
+    assert [column.dtype for column in spans] == [np.int64, np.int64, np.int32]
     assert (np.diff(spans.end) >= 0).all()
     for span in likely.keys() | {span for span, p in expected.items() if p >= least}:
         if span in likely:
@@ -135,6 +180,12 @@ def test_a_temperature_flattens(generator: np.random.Generator) -> None:
         for _, best in [structure.best(flat)]
     ]
     assert of_best == sorted(of_best, reverse=True)
+    assert potentials.at_temperature(1.0) is potentials
+    for found, own in (
+        (potentials.at_temperature(2.0).scores, potentials.scores),
+        (potentials.at_temperature(2.0).transitions, potentials.transitions),
+    ):
+        np.testing.assert_array_equal(found, own / 2.0)
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])
@@ -142,6 +193,8 @@ def test_names_of_columns_and_transitions(label_pairs: bool) -> None:
     tag_set = TagSet("IOB2", LABELS[:1])
     structure = ChainFamily(label_pairs).of_spans(tag_set)
     columns, transitions = structure.columns.names(tag_set.tags)
+    numbers = range(structure.n_transitions)
+    assert numbers[structure.columns.free] == (numbers[:0] if label_pairs else numbers)
     assert len(set(transitions)) == structure.n_transitions
     assert columns == (transitions if label_pairs else [(tag,) for tag in tag_set.tags])
     for number, label in enumerate(tag_set.tags):
@@ -156,14 +209,24 @@ def test_names_of_columns_and_transitions(label_pairs: bool) -> None:
 def test_a_free_choice_is_known_by_its_labels_alone() -> None:
     """So that weights stay with their labels when one is added before them."""
     structure = FreeChoice(choice_lattice(2))
+    assert structure.columns.seen.dtype == np.int32
     assert structure.columns.names(["b", "c"]) == ([("b",), ("c",)], [("", "b"), ("", "c")])
     assert isinstance(ChainFamily(label_pairs=True).of_classes(2), FreeChoice)
+
+
+def test_a_choice_of_one_class_is_none() -> None:
+    structure = ChainFamily(False).of_classes(1)
+    potentials = Potentials(np.array([[2.0], [3.0]]), np.zeros(1), np.arange(3))
+    labels, scores = structure.best(potentials)
+    assert (labels.tolist(), scores.tolist()) == ([0, 0], [2.0, 3.0])
+    np.testing.assert_allclose(structure.log_partitions(potentials), scores)
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])
 @pytest.mark.parametrize("n_labels", [1, 3])
 def test_sizes_are_known_without_making_a_structure(label_pairs: bool, n_labels: int) -> None:
     family = ChainFamily(label_pairs)
+    assert family.identity() == {"label_pairs": label_pairs}
     of_spans = family.of_spans(TagSet("BILOU", tuple("abc"[:n_labels])))
     pairs = [
         (family.size_of_spans("BILOU", n_labels), of_spans),
@@ -209,6 +272,9 @@ def test_needs_are_checked_before_anything_is_computed() -> None:
         def best(self, potentials: Potentials) -> tuple[np.ndarray, np.ndarray]:
             return np.zeros(0, np.int32), np.zeros(0)
 
+        clamp = None  # as where a subclass offers less
+
+    assert offered(OnlyBest) == {"best"}
     require(OnlyBest, ["best"], "'cascade_segmenter'")
     with pytest.raises(ConfigError, match=r"'x' needs k_best, which OnlyBest does not offer"):
         require(OnlyBest, ["best", "k_best"], "'x'")
@@ -227,11 +293,41 @@ def test_a_long_chain_has_spans_of_any_length() -> None:
     assert probabilities == pytest.approx([1.0])
 
 
+def test_likely_spans_of_a_sequence_whose_numbers_are_tiny(generator: np.random.Generator) -> None:
+    """The labels that lead on are far less likely than others at first."""
+    tag_set = TagSet("BILOU", LABELS)
+    chain = random_chain(generator, tag_set.lattice(True), 4)
+    lattice, free = chain.lattice, [UNOBSERVED] * 4
+    chain = replace(chain, costs=np.zeros_like(chain.costs), tags=free)
+    chain.scores[0, lattice.target == 0] += 400.0
+    chain.scores[1, lattice.source == 0] -= 400.0
+    structure, potentials = asked(chain, tag_set)
+    spans, found = structure.likely_spans(potentials, 1e-6)
+    expected = {s: p for s, p in span_probabilities(chain, tag_set).items() if p >= 1e-6}
+    rows = zip(*map(list, (spans.start, spans.end)), strict=True)
+    names = [(*row, tag_set.labels[n]) for row, n in zip(rows, spans.label, strict=True)]
+    assert dict(zip(names, found.tolist(), strict=True)) == pytest.approx(expected, rel=1e-9)
+
+
 @EXAMPLES
 @given(chains())
 def test_best_with_and_without_any_span(example: tuple[TagSet, Chain]) -> None:
     """Each with what adds up to its score."""
-    tag_set, chain = example
+    check_contrasts(*example)
+
+
+@pytest.mark.parametrize("scheme", sorted(SCHEMES))
+def test_a_span_is_lacking_where_one_beside_it_is_a_part_of_it(
+    scheme: str, generator: np.random.Generator
+) -> None:
+    """Which only a scheme without beginnings allows."""
+    tag_set = TagSet(scheme, LABELS[:1])
+    for _ in range(6):
+        chain = random_chain(generator, tag_set.lattice(True), 3, missing=1.0, size=3.0)
+        check_contrasts(tag_set, chain)
+
+
+def check_contrasts(tag_set: TagSet, chain: Chain) -> None:
     structure, potentials = asked(chain, tag_set)
     scores = score_of_paths(chain)
     spans = {path: spans_of([tag_set.tags[label] for label in path]) for path in scores}
@@ -251,6 +347,7 @@ def test_best_with_and_without_any_span(example: tuple[TagSet, Chain]) -> None:
             assert total == pytest.approx(best, abs=1e-9)
             np.testing.assert_allclose(structure.path_scores(potentials, own), [best], atol=1e-9)
             assert chain.lattice.target[transitions].tolist() == own.tolist()
+            assert own.dtype == columns.dtype == transitions.dtype == np.int32
             assert not wholes
 
 

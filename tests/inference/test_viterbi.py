@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from reference import best_path, log_space_viterbi
+from spacy_cascade.inference import viterbi as module
 from spacy_cascade.inference.k_best import best_paths as k_best_paths
 from spacy_cascade.inference.lattice import Chains, Lattice, choice_lattice, free_lattice
 from spacy_cascade.inference.schemes import UNOBSERVED, TagSet
@@ -91,6 +92,23 @@ def test_ties_and_sequences_are_those_of_the_other_kernel(
     np.testing.assert_array_equal(np.array(scores)[has_labels], np.array(expected)[has_labels])
 
 
+@pytest.mark.parametrize("name", LATTICES)
+def test_labels_are_searched_by_the_kernel_that_is_fastest(
+    generator: np.random.Generator, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sequence without positions has the score 0 where features see labels only."""
+    lattice = LATTICES[name]
+    is_dense = lattice.n_columns < lattice.n_edges
+    monkeypatch.setattr(module, "viterbi" if is_dense else "dense_viterbi", None)
+    lengths = [1, 1] if "choice" in name else [3, 0]
+    lines, _ = together([random_chain(generator, lattice, length) for length in lengths])
+    path, scores = module.best_labellings(lines)
+    expected, best = np.empty_like(path), np.empty_like(scores)
+    best_paths(lines, expected, best)
+    assert (path.tolist(), scores.tolist()) == (expected.tolist(), best.tolist())
+    assert not is_dense or scores[1] == 0.0
+
+
 BY_BLOCKS: dict[str, Lattice] = {
     **{name: lattice for name, lattice in LATTICES.items() if not lattice.label_pairs},
     "IO": TagSet("IO", ("A", "B", "C")).lattice(False),
@@ -136,14 +154,17 @@ def run(lattice, scores, transitions, starts, n):
     return paths, path_scores, n_paths
 
 
+@pytest.mark.parametrize("is_rounded", [False, True])
 @pytest.mark.parametrize("label_pairs", [False, True])
 @pytest.mark.parametrize("scheme", ["IOB2", "BILOU"])
-def test_the_first_is_that_of_viterbi(scheme, label_pairs, generator):
-    """What enumeration finds of all of them: `test_structure.py`."""
+def test_the_first_is_that_of_viterbi(scheme, label_pairs, is_rounded, generator):
+    """What enumeration finds of all of them: `test_structure.py`. Rounded scores have ties."""
     lattice = TagSet(scheme, LABELS).lattice(label_pairs)
     starts = np.array([0, 30, 31, 60])
     scores = generator.normal(size=(60, lattice.n_columns))
     transitions = generator.normal(size=lattice.n_edges)
+    if is_rounded:
+        scores, transitions = np.round(scores), np.round(transitions)
     paths, path_scores, _ = run(lattice, scores, transitions, starts, 3)
     path, best = np.empty(60, dtype=np.int32), np.empty(3)
     viterbi(free(lattice, scores, transitions, starts), path, best)

@@ -112,6 +112,7 @@ def test_best_sequences_and_sums(case: Case) -> None:
     total = log_sum(list(scores.values()))
     np.testing.assert_allclose(structure.log_partitions(potentials), [total], atol=1e-9)
     tags, best = structure.best(potentials)
+    assert tags.dtype == np.int32
     ranked = sorted(scores.values(), reverse=True)
     assert scores[tuple(tags.tolist())] == pytest.approx(ranked[0], abs=1e-9)
     assert best[0] == pytest.approx(ranked[0], abs=1e-9)
@@ -217,6 +218,48 @@ def test_losses_and_their_gradients(case: Case, data: st.DataObject) -> None:
         assert gradient[place] == pytest.approx((around[0] - around[1]) / (2 * step), abs=1e-6)
 
 
+@pytest.mark.parametrize("tags_seen", [1, 2])
+def test_each_sequence_is_asked_as_if_it_were_alone(
+    tags_seen: int, generator: np.random.Generator
+) -> None:
+    family = HigherOrderFamily(order=2, tags_seen=tags_seen)
+    case = random_case(generator, TagSet("IOB2", LABELS), family, 9)
+    structure, starts = case.structure, np.array([0, 3, 5, 9])
+    potentials = case.potentials.replace(starts=starts)
+    observed, _ = structure.best(potentials)
+    observed[1] = UNOBSERVED
+    costs = structure.costs(1.0 - np.eye(structure.n_labels))
+    first, second = generator.random((2, 3))
+    losses, own = np.zeros(3), potentials.replace(scores=potentials.scores.copy())
+    counts = structure.losses(Part(own, observed, 1, 3, losses), costs, (first, second))
+    expected = np.zeros_like(counts)
+    np.testing.assert_array_equal(own.scores[:3], potentials.scores[:3])
+    for i in (1, 2):
+        begin, end = starts[i : i + 2]
+        alone, loss = potentials.of_sequence(begin, end), np.zeros(1)
+        alone = alone.replace(scores=alone.scores.copy())
+        part = Part(alone, observed[begin:end], 0, 1, loss)
+        expected += structure.losses(part, costs, (first[i : i + 1], second[i : i + 1]))
+        assert loss[0] == pytest.approx(losses[i], abs=1e-9)
+        np.testing.assert_allclose(own.scores[begin:end], alone.scores, atol=1e-9)
+    np.testing.assert_allclose(counts, expected, atol=1e-9)
+    for terms in ((np.ones(3), np.zeros(3)), (np.zeros(3), np.ones(3))):
+        own = potentials.replace(scores=potentials.scores.copy())
+        structure.losses(Part(own, observed, 1, 3, losses), costs, terms)
+        np.testing.assert_allclose(own.scores[3:].sum(axis=1), terms[0][0] - terms[1][0])
+    spans = Spans(np.array([1, 5]), np.array([3, 6]), np.array([0, 1], dtype=np.int32))
+    tags = np.zeros(9, dtype=np.int32)
+    case.tag_set.write(tags, *spans)
+    found = structure.span_posteriors(potentials, tags, spans)
+    for number, (begin, end) in enumerate(((0, 3), (5, 9))):
+        one = Spans(*(column[number : number + 1] for column in spans))
+        moved = one._replace(start=one.start - begin, end=one.end - begin)
+        alone = potentials.of_sequence(begin, end)
+        assert structure.span_posteriors(alone, tags[begin:end], moved) == pytest.approx(
+            found[number : number + 1]
+        )
+
+
 @EXAMPLES
 @given(cases(), st.data())
 def test_partitions_under_observations_and_paths(case: Case, data: st.DataObject) -> None:
@@ -250,6 +293,31 @@ def test_pieces_of_a_sequence_score_as_the_whole(
     whole = case.structure.path_scores(case.potentials, tags)
     pieces = case.structure.path_scores(case.potentials.replace(starts=starts), tags)
     np.testing.assert_allclose(pieces.sum(), whole[0])
+    tags[5] = UNOBSERVED  # what stands before is not known to be outside
+    assert case.structure.cut(tags, case.potentials.starts, 2).tolist() == [0, 9]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("order", [2, 3])
+def test_costs_of_tags_after_one_that_is_not_known(
+    scheme: str, order: int, generator: np.random.Generator
+) -> None:
+    """Each tag has costs of its own, whatever stands before."""
+    family = HigherOrderFamily(order=order, tags_seen=1)
+    case = random_case(generator, TagSet(scheme, LABELS[:2]), family, 4)
+    n, scores = case.structure.n_labels, case.scores()
+    costs = generator.normal(size=(n, n))
+    for gold in sorted(scores)[:: max(1, len(scores) // 20)]:
+        observed = np.array(gold, dtype=np.int32)
+        observed[1] = UNOBSERVED
+        found = case.structure.log_partitions(
+            case.potentials, case.structure.costs(costs), observed
+        )
+        expected = [
+            score + sum(costs[gold[t], tags[t]] for t in (0, 2, 3))
+            for tags, score in scores.items()
+        ]
+        np.testing.assert_allclose(found, [log_sum(expected)], atol=1e-9)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
@@ -300,6 +368,11 @@ def test_sizes_and_columns_of_a_label(order: int, tags_seen: int) -> None:
     tag_set = TagSet("BILOU", LABELS)
     structure, tags = family.of_spans(tag_set), tag_set.tags
     names, _ = structure.columns.names(tags)
+    seen, runs, of_transition = (
+        getattr(structure.columns, name) for name in ("seen", "runs", "of_transition")
+    )
+    np.testing.assert_array_equal(seen[of_transition], runs[:, -tags_seen:])
+    assert seen.dtype == runs.dtype == of_transition.dtype == np.int32
     for label, tag in enumerate(tags):
         columns, before = structure.columns.of_label(label)
         assert columns.tolist() == [i for i, name in enumerate(names) if name[-1] == tag]

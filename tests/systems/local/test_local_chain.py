@@ -25,7 +25,7 @@ def random_potentials(
 ) -> Potentials:
     scores = generator.normal(size=(sum(lengths), structure.n_columns)) * 2.0
     starts = np.cumsum([0, *lengths]).astype(np.int64)
-    return Potentials(scores, np.zeros(structure.n_transitions), starts)
+    return Potentials(scores, generator.normal(size=structure.n_transitions), starts)
 
 
 def decisions(structure: LocalChain, potentials: Potentials) -> np.ndarray:
@@ -33,7 +33,7 @@ def decisions(structure: LocalChain, potentials: Potentials) -> np.ndarray:
     lattice = structure.lattice
     found = np.full(potentials.scores.shape, -np.inf)
     lasts = set((potentials.starts[1:] - 1).tolist())
-    for t, row in enumerate(potentials.scores):
+    for t, row in enumerate(potentials.scores + potentials.transitions):
         for source in set(lattice.source.tolist()):
             edges = [
                 e
@@ -61,6 +61,9 @@ def test_decisions_and_their_product(scheme, labels, generator):
     potentials = structure.normalised(linear)
     expected = decisions(structure, linear)
     np.testing.assert_allclose(potentials.scores, expected, atol=1e-12)
+    several = random_potentials(generator, structure, [3, 1, 4])
+    found = structure.normalised(several).scores
+    np.testing.assert_allclose(found, decisions(structure, several), atol=1e-12)
     chain = as_chain(structure, expected)
     score = {tuple(chain.labels(p)): chain.score(p) for p in chain.paths()}
     assert np.logaddexp.reduce(list(score.values())) == pytest.approx(0.0, abs=1e-9)
@@ -139,6 +142,7 @@ def expected_losses(structure, potentials, costs, observed) -> list[float]:
                 and (t < end - 1 or lattice.final[lattice.target[e]])
             ]
             row, targets = potentials.scores[t, edges], lattice.target[edges]
+            row = row + potentials.transitions[edges]
             if edges:
                 every = row + costs.margin[observed[t] + 1, targets]
                 agreeing = row + costs.clamp[observed[t] + 1, targets]
@@ -146,6 +150,19 @@ def expected_losses(structure, potentials, costs, observed) -> list[float]:
             previous = observed[t] if observed[t] >= 0 else -9
         losses.append(loss)
     return losses
+
+
+def test_what_agrees_with_nothing_has_an_infinite_loss() -> None:
+    """Only the sum over all labels has a gradient there: a span goes on that is said to end."""
+    structure = LocalFamily().of_spans(TagSet("BILOU", LABELS[:1]))
+    potentials = random_potentials(np.random.default_rng(1), structure, [2])
+    costs = structure.costs(np.zeros((structure.n_labels, structure.n_labels)))
+    begin = structure.lattice.final.tolist().index(False)
+    for last in (ENDED, UNOBSERVED):
+        observed = np.array([begin, last], dtype=np.int32)
+        (loss,), gradient, _ = loss_of(structure, potentials, costs, observed)
+        assert np.isposinf(loss) == (last == ENDED)
+        assert gradient[1].sum() == pytest.approx(float(last == ENDED))
 
 
 def test_shares_are_factors_of_both_terms(generator):

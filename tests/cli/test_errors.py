@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from click.exceptions import ClickException
 from typer.testing import CliRunner, Result
 
 from spacy_cascade import ConfigError
@@ -82,13 +83,43 @@ def test_the_folder_of_a_training_names_its_best_pipeline(tmp_path: Path) -> Non
     assert "".join(f"Give {tmp_path / 'model-best'}.".split()) in shown
 
 
-def test_ctrl_c_is_one_line(tmp_path: Path) -> None:
+def raising(error: BaseException) -> Result:
+    app = typer.Typer(rich_markup_mode=None)
+
+    @app.command()
     @reports_errors
     def command() -> None:
-        raise KeyboardInterrupt
+        raise error
 
-    stopped = typer.Typer()
-    stopped.command()(command)
-    result = CliRunner().invoke(stopped, [])
+    return CliRunner().invoke(app, [])
+
+
+def test_ctrl_c_is_one_line() -> None:
+    result = raising(KeyboardInterrupt())
     assert result.exit_code == 130
     assert "Stopped before the end" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code", "shown"),
+    [
+        (typer.Exit(3), 3, ""),
+        (typer.Abort(), 1, "Aborted"),
+        (typer.BadParameter("No such way."), 2, "No such way."),
+        (ClickException("No way."), 1, ""),
+    ],
+)
+def test_how_a_command_ends_by_itself_is_left_alone(
+    error: Exception, exit_code: int, shown: str
+) -> None:
+    result = raising(error)
+    assert (result.exit_code, result.stdout) == (exit_code, "")
+    assert shown in result.stderr
+    assert "--debug" not in result.stderr
+
+
+def test_an_error_of_no_file_says_what_it_is() -> None:
+    result = raising(OSError("The disk is full."))
+    assert result.exit_code == 1
+    assert "The disk is full." in result.stderr
+    assert "Check the path" not in result.stderr

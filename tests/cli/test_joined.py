@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import entry_points
+import sys
+from importlib.machinery import ModuleSpec
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +69,7 @@ def test_a_command_of_another_package(other_package: Path, monkeypatch: pytest.M
     shown = run_spacy("cascade", "words", "tally", "--help")
     assert "A text file" in shown
     assert "All of them." in shown
+    assert "A text file" in CliRunner().invoke(app, ["words", "tally"]).output
     text = str(other_package / "text.txt")
     said = run_spacy("cascade", "words", "tally", text, "--training.seed", "1")
     assert said == "2 lines, ['--training.seed', '1']"
@@ -111,6 +115,7 @@ def test_there_are_few_commands_at_the_top() -> None:
 def test_every_command_is_found_and_explains_itself(name: str) -> None:
     shown = " ".join(run_command(*name.split("."), "--help")[0].split())
     assert f"cascade {name.replace('.', ' ')} " in shown
+    assert not re.search("[│─]|-completion", shown)  # so that lines can be searched and copied
     assert docstring(PLACES[name]) in shown
 
 
@@ -143,6 +148,33 @@ def test_a_command_is_made_once() -> None:
     assert commands["tune"] is commands["tune"]
     assert commands["tune"].name == "tune"
     assert commands.get("another") is None
+    assert Commands()["rerank"].name == "rerank"
+
+
+def function(value: str) -> EntryPoint:
+    return EntryPoint("name", value, GROUP)
+
+
+def test_what_has_no_file_is_imported_for_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert docstring(function("time:sleep")).startswith("sleep(")
+    made: Any = module_from_spec(ModuleSpec("made", None))
+    made.told, made.silent = (lambda: None), (lambda: None)
+    made.told.__doc__ = "Says so\nin two lines.\n\nAnd more."
+    monkeypatch.setitem(sys.modules, "made", made)
+    assert docstring(function("made:told")) == "Says so in two lines."
+    assert docstring(function("made:silent")) == ""
+    for nowhere in ("nowhere:told", "nowhere.inside:told", "spacy_cascade.nowhere.inside:told"):
+        with pytest.raises(ModuleNotFoundError, match="nowhere"):
+            docstring(function(nowhere))
+
+
+def test_what_says_nothing_has_no_text(
+    other_package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(other_package)
+    (other_package / "silent.py").write_text("def silent() -> None: ...\nother = silent\n")
+    assert docstring(function("silent:silent")) == ""
+    assert docstring(function("silent:other")) == ""
 
 
 def test_an_option_is_the_same_everywhere() -> None:

@@ -78,6 +78,7 @@ _MORE_TESTS = {
         "numeric/test_arrays.py",
         "pipeline/test_online_training.py",
         "pipeline/test_training_runs.py",
+        "systems/many_labels/test_sparse_training.py",
     ),
     "workflows": (
         "pipeline/test_tok2vec.py",

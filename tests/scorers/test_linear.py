@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,21 +13,31 @@ from thinc.api import Model
 
 from linear_models import LINES, TEXTS, units_of
 from reference import dense_design
-from spacy_cascade.errors import ConfigError, NotTrainedError
-from spacy_cascade.features.pair_scores import KnownPairs
+from spacy_cascade.errors import ConfigError, NotTrainedError, TrainingError
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.units import Units
-from spacy_cascade.scorers.kept_scores import PairScores
+from spacy_cascade.inference.linear_chain import ChainFamily
 from spacy_cascade.scorers.linear import (
     add_features,
+    can_be_kept,
+    encoder_of,
+    forget_weights,
     get_hessian_diagonal,
     get_weights,
     keep_hessian_diagonal,
     make_linear_chain,
+    make_linear_model,
     make_span_classifier,
+    n_dense,
+    parts_of,
+    places,
     rearrange,
+    set_to_zero,
     set_weights,
+    taken,
+    unit_scores,
+    with_rows,
 )
 
 N_COLUMNS = 3
@@ -58,6 +67,7 @@ def test_scores_are_features_times_weights(model):
         scores = model.predict(units)
         assert scores.dtype == np.float64
         np.testing.assert_allclose(scores, expected_scores(model, units), atol=1e-9)
+        np.testing.assert_array_equal(unit_scores(model, units), scores)
     assert model.predict(units_of(model, [])).shape == (0, N_COLUMNS)
 
 
@@ -124,7 +134,8 @@ def test_gradient_is_that_of_the_weights(model, generator):
 
 def test_weights_are_kept_in_half_precision_where_they_fit(model):
     shape = get_weights(model)[0].shape
-    set_weights(model, np.full(shape, 0.1), np.array([1e6]))
+    with np.errstate(over="raise"):
+        set_weights(model, np.full(shape, 0.1), np.array([1e6]))
     weights, transitions = get_weights(model)
     assert weights.dtype == np.float32
     assert transitions.dtype == np.float64
@@ -143,6 +154,7 @@ def test_weights_are_kept_in_half_precision_where_they_fit(model):
 def test_what_the_two_models_are(make, options, name):
     model = make(Templates(("word@0",), {}, {}), min_count=2, **options)
     assert (model.name, model.attrs["min_count"]) == (name, 2)
+    assert model.param_names == ("W", "transitions")
     assert not model.attrs["structure"].label_pairs
     with pytest.raises(NotTrainedError, match="Train it with 'spacy train'"):
         get_weights(model)
@@ -150,13 +162,74 @@ def test_what_the_two_models_are(make, options, name):
         make(Templates(("word@0",), {}, {}), min_count=0)
 
 
+@pytest.mark.parametrize(("make", "places"), [(make_linear_chain, 1), (make_span_classifier, 3)])
+def test_an_encoder_is_a_layer_and_its_vectors_have_the_last_rows(make, places):
+    encoder = Model("vectors", lambda *_: None, dims={"nO": 4})
+    model = make(Templates(("word@0",), {}, {}), min_count=1, tok2vec=encoder)
+    assert encoder_of(model) is encoder
+    assert model.layers == [encoder]
+    assert (n_dense(model), n_dense(model, 7)) == (4 * places, 7 * places)
+    assert parts_of(model) == {"tok2vec": True}
+    plain = make(Templates(("word@0",), {}, {}), min_count=1)
+    assert (n_dense(plain), n_dense(plain, 7), plain.layers, parts_of(plain)) == (0, 0, [], {})
+
+
+def test_a_model_has_the_space_that_is_made_for_it():
+    templates = Templates(("word@0",), {}, {})
+    space = FeatureSpace(templates)
+    made = make_linear_model("larger", templates, 1, ChainFamily(True), space)
+    assert made.attrs["space"] is space
+
+
+LARGEST = float(np.finfo(np.float32).max)
+
+
+@pytest.mark.parametrize(
+    ("values", "can"),
+    [
+        ([], True),
+        ([LARGEST, -LARGEST], True),
+        ([2 * LARGEST, 0.0], False),
+        ([0.0, -2 * LARGEST], False),
+        ([0.0, np.nan], False),
+    ],
+)
+def test_numbers_of_single_precision_can_be_kept(values, can):
+    assert can_be_kept(np.array(values)) is can
+
+
 def test_curvature_is_kept_to_a_few_percent(model, generator):
     assert get_hessian_diagonal(model) is None
     curvature = 10.0 ** generator.uniform(-4, 7, (50, N_COLUMNS))
     keep_hessian_diagonal(model, curvature)
     np.testing.assert_allclose(get_hessian_diagonal(model), curvature, rtol=0.05, atol=0.004)
-    keep_hessian_diagonal(model, np.zeros((2, 3)) - 1e-9)
-    assert (get_hessian_diagonal(model) == 0.0).all()
+    keep_hessian_diagonal(model, np.array([[-1e-9, 0.0, 1e12]]))
+    assert model.attrs["hessian_diagonal"].tolist() == [[0, 0, 255]]
+    assert model.attrs["hessian_diagonal"].dtype == np.uint8
+    assert not get_hessian_diagonal(model)[0, :2].any()
+
+
+class Rows(np.ndarray):
+    """An array that notes how many rows are looked at each time."""
+
+    asked: ClassVar[list[int]] = []
+
+    def __getitem__(self, place):
+        found = super().__getitem__(place)
+        self.asked.append(len(found))
+        return found
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_rows"),
+    [((5, 1), [5]), ((5, 3), [2, 2, 1]), ((2, 7), [1, 1]), ((7, 0), [6, 1])],
+)
+def test_curvature_is_rounded_some_rows_at_a_time(model, shape, n_rows, monkeypatch):
+    """What is made on the way takes as much memory for many rows as for few."""
+    monkeypatch.setattr("spacy_cascade.scorers.linear._BLOCK", 6)
+    monkeypatch.setattr(Rows, "asked", [])
+    keep_hessian_diagonal(model, np.ones(shape).view(Rows))
+    assert Rows.asked == n_rows
 
 
 def test_new_features_and_other_labels_have_zero_weights(model):
@@ -176,42 +249,38 @@ def test_new_features_and_other_labels_have_zero_weights(model):
     assert not curvature[:, 1].any()
 
 
-SPACE = FeatureSpace(Templates(("word@-1 & word@0",), {}, {}))
-WEIGHTS = np.zeros((4, 2))
+def test_rows_are_added_before_those_of_vectors():
+    values = np.arange(1, 9, dtype=np.uint8).reshape(4, 2)
+    found = with_rows(values, 3, 1)
+    assert found.dtype == np.uint8
+    assert found.tolist() == [[1, 2], [3, 4], [5, 6], [0, 0], [0, 0], [0, 0], [7, 8]]
 
 
-def lend(kept: PairScores, *wanted: Any) -> KnownPairs:
-    """What is lent, and given back at once."""
-    with kept.lent(*wanted) as known:
-        return known
+def test_nothing_may_be_left_of_what_there_was():
+    assert taken(np.ones((2, 3)), places(["a", "b", "c"], [])).shape == (2, 0)
 
 
-def test_pairs_are_kept_until_weights_or_words_are_others() -> None:
-    kept = PairScores()
-    known = lend(kept, SPACE, SPACE.lexemes, WEIGHTS)
-    assert known.shape == (1, 2)
-    table = FeatureSpace(Templates(("word@-1 & word@0",), {}, {})).lexemes
-    for others in ((SPACE.lexemes, WEIGHTS.copy()), (table, WEIGHTS)):
-        known.pairs[:], known.sizes[:] = 7, 3
-        assert lend(kept, SPACE, SPACE.lexemes, WEIGHTS) is known
-        assert known.pairs.any()
-        assert lend(kept, SPACE, *others) is known  # for a new table would leave a hole
-        assert not known.pairs.any()
-        assert not known.sizes.any()
-        lend(kept, SPACE, SPACE.lexemes, WEIGHTS)
-    wider = lend(kept, SPACE, SPACE.lexemes, np.zeros((4, 3)))
-    assert wider.shape == (1, 3)
+def test_all_weights_can_be_zero_or_forgotten(model):
+    n = len(model.attrs["space"])
+    keep_hessian_diagonal(model, np.ones(get_weights(model)[0].shape))
+    set_to_zero(model, 2, 5, n_dense=4)
+    weights, transitions = get_weights(model)
+    assert (weights.shape, transitions.shape) == ((n + 4, 2), (5,))
+    assert not weights.any()
+    assert not transitions.any()
+    assert get_hessian_diagonal(model) is None
+    with pytest.raises(MemoryError, match=rf"^{n} features take {n} x {1 << 45} weights$"):
+        set_to_zero(model, 1 << 45, 5)
+    keep_hessian_diagonal(model, weights)
+    forget_weights(model)
+    assert not any(map(model.has_param, model.param_names))
+    assert get_hessian_diagonal(model) is None
 
 
-def test_one_at_a_time_has_known_pairs_and_copies_have_none() -> None:
-    kept, wanted = PairScores(), (SPACE, SPACE.lexemes, WEIGHTS)
-    with ThreadPoolExecutor(1) as pool:
-        with kept.lent(*wanted) as known:
-            meanwhile = pool.submit(lend, kept, *wanted).result()
-        assert meanwhile is not known
-        assert pool.submit(lend, kept, *wanted).result() is known  # what it knows is not lost
-    with pytest.raises(ZeroDivisionError), kept.lent(*wanted):
-        _ = 1 / 0
-    assert lend(kept, *wanted) is known
-    for other in (copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):
-        assert lend(other, *wanted) is not known
+def test_features_that_were_added_meanwhile_are_refused(model):
+    """Words and their features may have been found before, or sparse weights may be summed."""
+    units, space = units_of(model, TEXTS), model.attrs["space"]
+    model.predict(units)
+    space._know(np.append(space.index.keys, np.uint64(1)))
+    with pytest.raises(TrainingError, match="Did another thread train the component meanwhile"):
+        model.predict(units)

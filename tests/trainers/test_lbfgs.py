@@ -167,6 +167,53 @@ def test_gradients_too_large_for_single_precision(factor):
     assert run.value < 1e-3 * before
 
 
+@pytest.mark.parametrize("factor", [1.0, 1e150])
+@pytest.mark.parametrize("signs", [(1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)])
+def test_a_steep_first_move_is_as_long_as_one(factor, signs):
+    gradient, asked = np.multiply(signs, [3.0, 4.0]), []
+    steep = Function(
+        lambda x: factor * (gradient @ x), lambda x: asked.append(x) or factor * gradient
+    )
+    start(steep, np.zeros(2)).run(1)
+    np.testing.assert_allclose(asked[1], -gradient / 5.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("history", [1, 3])
+def test_directions_are_those_of_the_remembered_pairs(history):
+    """The inverse of the curvature, written out as a matrix."""
+    asked, curvature = [], np.array([1.0, 3.0, 10.0, 50.0])
+    bowl = Function(
+        lambda x: 0.5 * (curvature * x * x).sum(), lambda x: asked.append(x) or curvature * x
+    )
+    run = start(bowl, [3.0, -2.0, 1.0, 2.0], history=history, tolerance=0.0)
+    run.run(5)
+    state, n = run.state(), len(asked)
+    assert len(state["curvatures"]) == history
+    pairs = [(state[f"move {i}"], state[f"change {i}"]) for i in range(history)]
+    move, change = (each.astype(float) for each in pairs[-1])
+    inverse = (move @ change) / (change @ change) * np.eye(4)
+    for move, change in ((s.astype(float), y.astype(float)) for s, y in pairs):
+        turned = np.eye(4) - np.outer(move, change) / (move @ change)
+        inverse = turned @ inverse @ turned.T + np.outer(move, move) / (move @ change)
+    before, gradient = state["parameters"].copy(), state["gradient"].copy()
+    run.run(1)
+    np.testing.assert_allclose(asked[n] - before, -inverse @ gradient, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize(("curvature", "n_pairs"), [(0.7e12, 1), (1.5e12, 0)])
+def test_a_change_that_is_huge_beside_its_move_is_not_remembered(curvature, n_pairs):
+    steep = Function(
+        lambda x: 0.5 * curvature * (x @ x - 2 * x[0] + 1), lambda x: curvature * (x - 1.0)
+    )
+    run = start(steep, np.zeros(1), tolerance=0.0)
+    run.run(1)
+    assert len(run.state()["curvatures"]) == n_pairs
+
+
+def test_it_goes_on_in_double_precision():
+    assert begin(quadratic(), np.ones(3, dtype=np.float32)).parameters.dtype == np.float64
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -187,6 +234,7 @@ def test_it_asks_for_the_whole_corpus_as_one_batch():
     assert trainer.sees_all
     assert trainer.thread_pool().n_threads == 2
     assert LBFGS().thread_pool().n_threads >= 1
+    assert LBFGS(iterations=1, history=1, tolerance=0.0).iterations == 1
     assert list(make_whole_corpus_batcher()(iter(range(5)))) == [[0, 1, 2, 3, 4]]
 
 

@@ -180,3 +180,14 @@ def test_a_state_without_curvature_is_refused(curvature: float) -> None:
         run.restore({**state, "curvatures": [curvature]})
     with pytest.raises(ValueError, match="zero"):
         run.restore({**state, "change 0": np.zeros(1, np.float32)})
+
+
+def test_changes_of_a_state_may_be_zero_in_places_but_none_as_a_whole() -> None:
+    flat = SimpleNamespace(value_and_gradient=lambda _: (0.0, np.ones(2)))
+    run = start(flat, np.zeros(2), tolerance=0.0)
+    one, none = np.array([0.0, 1.0], np.float32), np.zeros(2, np.float32)
+    state = {**run.state(), "curvatures": [1.0, 1.0], "move 0": one, "move 1": one, "change 0": one}
+    run.restore({**state, "change 1": one})
+    assert run.state()["change 1"].tolist() == [0.0, 1.0]
+    with pytest.raises(ValueError, match="zero"):
+        run.restore({**state, "change 1": none})

@@ -22,8 +22,8 @@ from spacy_cascade.numeric.csr import BinaryCSR
 from spacy_cascade.numeric.dense import DenseRows, TokenVectors
 from spacy_cascade.numeric.design import Design
 from spacy_cascade.parallel import Workers
-from spacy_cascade.penalties.gaussian import Gaussian
-from spacy_cascade.trainers.base import Shape, TaskOn, trains_encoders
+from spacy_cascade.penalties.gaussian import CentredGaussian, Gaussian
+from spacy_cascade.trainers.base import Room, Shape, TaskOn, trains_encoders
 from spacy_cascade.trainers.lbfgs import LBFGS
 from spacy_cascade.trainers.minibatch import Minibatch, MinibatchFit, of_used_rows
 from strategies import LABELS, random_corpus
@@ -32,9 +32,11 @@ N_FEATURES, WIDTH, SIGMA = 8, 3, 2.0
 LOSS = SoftmaxMargin(0.5)
 
 
-def problem(generator: np.random.Generator, with_vectors: bool = True) -> LabelledSequences:
+def problem(
+    generator: np.random.Generator, with_vectors: bool = True, label_pairs: bool = True
+) -> LabelledSequences:
     """A chain whose units have listed features, and vectors beside them."""
-    lattice = TagSet("IOB2", LABELS).lattice(label_pairs=True)
+    lattice = TagSet("IOB2", LABELS).lattice(label_pairs)
     costs = LOSS.label_costs(lattice.n_labels)
     design, corpus = random_corpus(
         generator, lattice, [6, 4, 7, 5], costs, 1.5, n_features=N_FEATURES
@@ -47,59 +49,109 @@ def problem(generator: np.random.Generator, with_vectors: bool = True) -> Labell
     return replace(data, encoded=(design, dense))
 
 
-def begun(data: LabelledSequences, sigma: float | None = SIGMA, **settings: Any) -> MinibatchFit:
-    structure = data.structure
-    shape = max(each.rows.stop for each in data.encoded), structure.n_columns
-    start = Weights(np.zeros(shape), np.zeros(structure.n_transitions))
-    penalty = None
-    if sigma is not None:
-        penalty = Gaussian(sigma).at_zero(shape, structure.n_transitions)
-    return Minibatch(**settings).begin(TaskOn(data, LOSS, penalty, start))
+def shape_of(data: LabelledSequences) -> tuple[int, int]:
+    return max(each.rows.stop for each in data.encoded), data.structure.n_columns
 
 
-def twin(data: LabelledSequences, n_steps: int, settings: Minibatch, sigma: float) -> Weights:
-    """The same on whole matrices, with every feature written out."""
+def begun(
+    data: LabelledSequences,
+    sigma: float | None = SIGMA,
+    known: np.ndarray | None = None,
+    **settings: Any,
+) -> MinibatchFit:
+    shape, n_transitions = shape_of(data), data.structure.n_transitions
+    start = Weights(np.zeros(shape), np.zeros(n_transitions))
+    penalty = None if sigma is None else Gaussian(sigma).at_zero(shape, n_transitions)
+    return Minibatch(**settings).begin(TaskOn(data, LOSS, penalty, start, known))
+
+
+def drawn(data: LabelledSequences, share: float, generator: np.random.Generator) -> np.ndarray:
+    """All features and vectors, some left out, for which the others count more."""
     design, dense = data.encoded
-    matrix = np.hstack([dense_design(design), dense.values])
+    of_lexemes, of_units = design.lexeme_features, design.unit_features
+    if share:
+        of_lexemes, of_units = (
+            part.without(generator.random(len(part.indices)) < share)
+            for part in (of_lexemes, of_units)
+        )
+    features = dense_design(Design(of_lexemes, design.unit_lexemes, of_units)) / (1.0 - share)
+    kept = np.ones(dense.values.shape)
+    if data.drop:
+        kept = generator.random(kept.shape) >= data.drop
+    return np.hstack([features, dense.values * kept / kept.mean()])
+
+
+def twin(
+    data: LabelledSequences, n_steps: int, settings: Minibatch, penalty: Any, start: Weights
+) -> tuple[list[float], Weights]:
+    """The losses and the weights, on whole matrices, with every feature written out."""
     mixing, structure = data.structure.columns.mixing, data.structure
-    z = np.zeros((matrix.shape[1], structure.n_columns))
-    moves = np.zeros(structure.n_transitions)
+    z = (start.features - penalty.centre.features) @ np.linalg.inv(mixing)
+    moves = start.transitions - penalty.centre.transitions
+    precision = penalty.precision * data.share
     squares, of_moves = np.zeros(z.shape), np.zeros(moves.shape)
     mean, second = np.zeros((WIDTH, z.shape[1])), np.zeros((WIDTH, z.shape[1]))
     free = structure.columns.free
-    loss = CorpusLoss(data, LOSS, Workers(1))
+    loss, values = CorpusLoss(data, LOSS, Workers(1)), []
+    generator = np.random.default_rng(settings.seed)
+
+    def weights() -> Weights:
+        centre = penalty.centre
+        return Weights(centre.features + z @ mixing, centre.transitions + moves)
+
     for i in range(n_steps):
-        factor = 1.0 - i / settings.steps if settings.steps else 1.0
-        potentials = loss.potentials(Weights(z @ mixing, moves))
-        _, of_transitions = loss.losses(potentials)
+        factor = max(1.0 - i / settings.steps, 0.0) if settings.steps else 1.0
+        matrix = drawn(data, settings.feature_drop or 0.0, generator)
+        potentials = loss.potentials(weights())
+        potentials.scores[:] = matrix @ weights().features
+        losses, of_transitions = loss.losses(potentials)
+        values.append(losses.sum())
         gradient = (matrix.T @ potentials.scores) @ mixing
         squares += gradient**2
         rates = factor * settings.rate / (np.sqrt(squares) + 1e-8)
-        moved = (z - rates * gradient) / (1.0 + rates * data.share / sigma**2)
+        moved = (z - rates * gradient) / (1.0 + rates * precision)
         mean = 0.9 * mean + 0.1 * gradient[-WIDTH:]
         second = 0.999 * second + 0.001 * gradient[-WIDTH:] ** 2
         corrected = mean / (1 - 0.9 ** (i + 1)), second / (1 - 0.999 ** (i + 1))
         of_vectors = factor * settings.dense_rate / (np.sqrt(corrected[1]) + 1e-8)
-        held = 1.0 + of_vectors * data.share / sigma**2
+        held = 1.0 + of_vectors * precision[-WIDTH:]
         moved[-WIDTH:] = (z[-WIDTH:] - of_vectors * corrected[0]) / held
         z = moved
         of_moves[free] += of_transitions[free] ** 2
         rates = factor * settings.rate / (np.sqrt(of_moves[free]) + 1e-8)
         moved = moves[free] - rates * of_transitions[free]
-        moves[free] = moved / (1.0 + rates * data.share / sigma**2)
-    return Weights(z @ mixing, moves)
+        held_moves = rates * data.share * penalty.transition_precision[free]
+        moves[free] = moved / (1.0 + held_moves)
+    return values, weights()
 
 
-@pytest.mark.parametrize("steps", [0, 7])
-def test_steps_are_those_of_a_plain_twin(generator: np.random.Generator, steps: int) -> None:
-    data = problem(generator)
-    settings = Minibatch(rate=0.3, dense_rate=0.05, steps=steps)
-    fit = begun(data, rate=0.3, dense_rate=0.05, steps=steps)
-    for _ in range(5):
-        fit.step(data)
-    expected = twin(data, 5, settings, SIGMA)
+@pytest.mark.parametrize("label_pairs", [True, False])
+@pytest.mark.parametrize(
+    ("steps", "share", "drop"), [(0, 0.0, 0.0), (7, 0.4, 0.0), (3, 0.0, 0.3), (0, 0.3, 0.4)]
+)
+def test_steps_are_those_of_a_plain_twin(
+    generator: np.random.Generator, label_pairs: bool, steps: int, share: float, drop: float
+) -> None:
+    """Whatever is left out, from any weights, under a penalty with a centre of its own."""
+    data = replace(problem(generator, label_pairs=label_pairs), share=0.25, drop=drop)
+    shape, n_transitions = shape_of(data), data.structure.n_transitions
+    start, centre = (
+        Weights(generator.normal(size=shape), generator.normal(size=n_transitions))
+        for _ in range(2)
+    )
+    precisions = (generator.uniform(0.5, 3.0, size) for size in (shape, n_transitions))
+    penalty = CentredGaussian(centre, *precisions, SIGMA)
+    if label_pairs:
+        start = start._replace(transitions=centre.transitions)
+    settings = Minibatch(rate=0.3, dense_rate=0.05, steps=steps, feature_drop=share, seed=3)
+    fit = settings.begin(TaskOn(data, LOSS, penalty, start))
+    for found, wanted in zip(fit.weights(), start, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+    losses = [fit.step(data) for _ in range(5)]
+    values, expected = twin(data, 5, settings, penalty, start)
+    np.testing.assert_allclose(losses, values, rtol=1e-9)
     for found, wanted in zip(fit.weights(), expected, strict=True):
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
+        np.testing.assert_allclose(found, wanted, atol=1e-8)
 
 
 def test_it_comes_to_the_optimum_of_a_batch_trainer(generator: np.random.Generator) -> None:
@@ -195,10 +247,11 @@ def test_an_encoder_gets_its_gradient(generator: np.random.Generator) -> None:
     assert np.abs(data.encoded[1].token_slopes()).max() > 1e-4
 
 
-def test_it_goes_on_from_a_state(generator: np.random.Generator) -> None:
+@pytest.mark.parametrize("n_steps", [0, 3])
+def test_it_goes_on_from_a_state(generator: np.random.Generator, n_steps: int) -> None:
     data = problem(generator, with_vectors=False)
     fit, other = begun(data, feature_drop=0.3), begun(data, feature_drop=0.3)
-    for _ in range(3):
+    for _ in range(n_steps):
         fit.step(data)
     state = fit.state()
     kept = {
@@ -231,15 +284,24 @@ def test_numbers_of_another_state_are_refused(
         fit.restore({**fit.state(), name: wrong})
 
 
-def test_the_curvature_is_that_of_the_loss(generator: np.random.Generator) -> None:
-    """At weights of zero, the first step adds what the loss of the whole corpus says there."""
-    data = problem(generator)
-    fit = begun(data)
-    fit.step(data)
-    zeros = Weights(np.zeros(fit.weights().features.shape), np.zeros(data.structure.n_transitions))
-    expected = CorpusLoss(data, LOSS, Workers(1)).hessian_diagonal(zeros)
+def test_the_curvature_is_that_of_a_pass_and_of_earlier_data(
+    generator: np.random.Generator,
+) -> None:
+    """At weights of zero: each step is too small to leave them."""
+    data = replace(problem(generator), share=0.5)
+    known = generator.uniform(size=shape_of(data))
+    zeros = Weights(np.zeros(known.shape), np.zeros(data.structure.n_transitions))
+    expected = 2.0 * CorpusLoss(data, LOSS, Workers(1)).hessian_diagonal(zeros)
+    fit, later = (begun(data, known=k, rate=1e-12, dense_rate=1e-12) for k in (None, known))
+    without = begun(data, sigma=None, known=known)
+    assert fit.hessian_diagonal() is None
+    assert later.hessian_diagonal() is known
+    for each in (fit, later, without):
+        for _ in range(3):
+            each.step(data)
     np.testing.assert_allclose(fit.hessian_diagonal(), expected, atol=1e-9)
-    assert begun(data, sigma=None).hessian_diagonal() is None
+    np.testing.assert_allclose(later.hessian_diagonal(), known + expected, atol=1e-9)
+    assert without.hessian_diagonal() is known
 
 
 @pytest.mark.parametrize(
@@ -258,4 +320,4 @@ def test_what_it_trains() -> None:
         Minibatch().check(Hinge(), None, LinearChain)
     assert trains_encoders(Minibatch())
     assert not trains_encoders(LBFGS())
-    assert Minibatch().room(Shape(10, 3)).n_bytes > 10 * 3 * 8
+    assert Minibatch().room(Shape(10, 3)) == Room(10 * 3 * 28, 0)

@@ -131,6 +131,7 @@ def test_a_task_is_a_source_of_one_shard() -> None:
     assert list(task.shards(1)) == ["data"]
     other = task.task_on("more")
     assert (other.data, other.loss, other.start, task.is_new) == ("more", "loss", task.start, False)
+    assert task.extended(lambda source: (source, "more")) == (task, "more")
 
 
 STATE: dict[str, Any] = np.random.PCG64(3).state  # type: ignore[assignment]

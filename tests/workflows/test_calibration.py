@@ -18,7 +18,7 @@ from spacy_cascade.pipeline.calibration import (
     best_temperature,
     log_loss,
 )
-from spacy_cascade.workflows.calibrate import calibrate
+from spacy_cascade.workflows.calibrate import calibrate, outcomes_of
 from spacy_cascade.workflows.reconfigure import with_settings
 
 
@@ -65,6 +65,10 @@ def test_entities_stay_and_losses_fall(trained: Language, examples) -> None:
         assert result.loss <= result.loss_before
         assert calibrated.get_pipe(result.component).temperature == result.temperature
         assert trained.get_pipe(result.component).temperature == 1.0
+    for (name, outcomes), result in zip(outcomes_of(trained, examples), found, strict=True):
+        losses = log_loss(outcomes, 1.0), log_loss(outcomes, result.temperature)
+        assert (name, len(outcomes.right)) == (result.component, result.n_spans)
+        assert (result.loss_before, result.loss) == losses
     assert found[0].n_spans == sum(len(doc.spans["cascade"]) for doc in trained.pipe(TEXTS))
     for before, after in zip(trained.pipe(TEXTS), calibrated.pipe(TEXTS), strict=True):
         assert [(e.start, e.end, e.label) for e in before.ents] == [

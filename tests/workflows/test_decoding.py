@@ -166,6 +166,18 @@ def test_what_cannot_be_combined(
         decode_for_f1(nlp, docs_of(nlp))
 
 
+def test_what_comes_after_the_entities_is_not_run(trained: Language) -> None:
+    """It might change them, and takes its time."""
+
+    @Language.component("refusing")
+    def refuse(doc: Doc) -> Doc:
+        raise AssertionError(doc.text)
+
+    nlp = deepcopy(trained)
+    nlp.add_pipe("refusing")
+    assert decode_for_f1(nlp, docs_of(nlp))[1] == decode_for_f1(trained, docs_of(trained))[1]
+
+
 def test_docs_without_likely_spans(trained: Language) -> None:
     for docs in ([], [Doc(trained.vocab)]):
         with pytest.raises(TrainingError, match="lists no likely spans"):

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from helpers import blank
 from spacy_cascade import TrainingError
+from spacy_cascade.workflows import hand_made
 from spacy_cascade.workflows.hand_made import read_examples
 
 NLP = blank()
@@ -49,6 +51,7 @@ def entities(example: Example) -> list[tuple[int, int, str]]:
         ([(0, 9, " PER")], "has the label ' PER'", "Write 'PER'"),
         ([("PER", 0, 9)], "has ('PER', 0, 9) in place of a span", "(first character, end, label)"),
         ([(0.0, 9, "PER")], "in place of a span", "(first character, end, label)"),
+        ([(0, 9)], "has (0, 9) in place of a span", "(first character, end, label)"),
         ([{"start": 0, "end": 9, "label": "PER"}], "in place of a span", "(first character, end"),
         (["PER"], "has 'PER' in place of a span", "in a list"),
         ("PER", "has 'PER' in place of spans", PAIR),
@@ -58,9 +61,11 @@ def entities(example: Example) -> list[tuple[int, int, str]]:
         ({"entities": [(0, 8, "PER")]}, "does not begin and end where tokens do", "Correct it"),
         ({"spans": {"sc": [(0, 8, "PER")]}}, "does not begin and end where tokens", "Correct it"),
         ({"spans": {"sc": [(0, 99)]}}, "is not inside the text", COUNT),
+        ({"spans": {"sc": [{"start": 0}]}}, "has {'start': 0} in place of a span", "in a list"),
         ({"ents": [(0, 9, "PER")]}, "cannot be read ", PAIR.removeprefix("give it ")),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_a_bad_span_is_named_with_its_text_and_the_mend(
     spans: Any, problem: str, mend: str
 ) -> None:
@@ -110,6 +115,37 @@ def test_what_is_right_is_read_without_a_warning() -> None:
     assert [token.ent_iob_ for token in none.reference] == ["O"] * 6
     assert len(empty.reference) == 0
     assert not unknown.reference.has_annotation("ENT_IOB")
+
+
+def test_a_warning_of_something_else_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only that of spans that cut tokens is not, and only meanwhile."""
+
+    class Warned(Example):
+        @classmethod
+        def from_dict(cls, predicted: Doc, settings: dict[str, Any]) -> Example:
+            warnings.warn("[W030] Some spans cut tokens.", stacklevel=1)
+            warnings.warn("Something else.", stacklevel=1)
+            return Example.from_dict(predicted, settings)
+
+    monkeypatch.setattr(hand_made, "Example", Warned)
+    before = list(warnings.filters)
+    with pytest.warns(UserWarning, match="Something else") as caught:
+        read(GOOD)
+    assert [str(one.message) for one in caught] == ["Something else."]
+    assert warnings.filters == before
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("x" * 40, repr("x" * 40)),
+        ("x" * 41, repr("x" * 39 + "…")),
+        ([100, *25 * [1]], repr([100, *25 * [1]])),
+        ([1] * 27, repr([1] * 27)[:79] + "…"),
+    ],
+)
+def test_a_long_value_is_cut(value: Any, text: str) -> None:
+    assert hand_made.shown(value) == text
 
 
 OFFSETS = st.integers(-3, len(TEXT) + 3)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.vocab import Vocab
 from thinc.api import Config
 
@@ -19,6 +19,7 @@ from spacy_cascade.workflows.folds import with_corpora
 from spacy_cascade.workflows.jackknife import Jackknifed, jackknife, plan, read_config
 
 VOCAB = Vocab()
+CORPORA = ("corpus", "train", "dev")
 NOUNS = ["gene", "cell", "site", "factor", "protein", "promoter", "kinase", "receptor"]
 NO_MORE: dict[str, Any] = {"patterns": {}, "lexicons": {}}
 CHUNKER: dict[str, Any] = {
@@ -142,9 +143,33 @@ def test_a_stopped_run_goes_on(
     found = jackknife(Config(), path, path, folds=3, work=work)
     assert seen == trained
     assert [doc.to_bytes() for doc in found.docs] == [doc.to_bytes() for doc in whole.docs]
-    # Another config has nothing to go on from.
-    jackknife(Config({"nlp": {"lang": "en"}}), path, path, folds=3, work=work)
-    assert len(seen) == 2 * len(trained)
+
+
+@pytest.mark.parametrize("what", ["config", "folds", "version", "corpus", "train", "dev"])
+def test_another_task_has_nothing_to_go_on_from(
+    what: str, tmp_path: Path, seen: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, config, folds = tmp_path / "work", Config(), 3
+    paths = {name: write(tmp_path / f"{name}.spacy", own_tags(6)) for name in CORPORA}
+
+    def run() -> Jackknifed:
+        corpus, train, dev = (paths[name] for name in CORPORA)
+        return jackknife(config, corpus, dev, train_path=train, folds=folds, work=work)
+
+    run()
+    n = len(seen)
+    assert run().n_trainings == n == len(seen)
+    if what == "config":
+        config = Config({"nlp": {"lang": "en"}})
+    elif what == "folds":
+        folds = 2
+    elif what == "version":
+        monkeypatch.setattr(module, "__version__", "another")
+    else:
+        write(paths[what], own_tags(7))
+    found = run()
+    assert len(seen) == n + found.n_trainings
+    assert [doc[0].text for doc in found.docs] == [f"w{i}" for i in range(len(found.docs))]
 
 
 def test_docs_that_share_a_sentence_with_the_fold_are_left_out() -> None:
@@ -208,6 +233,53 @@ def test_all_else_stays(tmp_path: Path) -> None:
             assert bounds(doc.spans["other"]) == [(2, 4, "X")]
             assert bounds(doc.spans["chunks"]) == [(0, 2, "NP"), (3, 4, "NP")]
             assert tags(doc) == "DT NN VBZ PRP RB ."
+
+
+@pytest.mark.parametrize("inputs", [[], ["tags"]])
+def test_tags_that_the_reader_gives_are_not_predicted(
+    inputs: list[str], tmp_path: Path, seen: list[list[str]]
+) -> None:
+    dev = {"@readers": "spacy_cascade.Corpus.v1", "given": inputs or ["sentences"]}
+    path = write(tmp_path / "corpus.spacy", own_tags(2))
+    attempt = of_corpus(Config({"corpora": {"dev": dev}}), folds=2)
+    if inputs:
+        with pytest.raises(ConfigError, match=r"set neither token\.tag"):
+            attempt(path)
+    else:
+        assert attempt(path).sets_tags
+
+
+def test_groups_come_with_all_that_belongs_to_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Except the record of their confidences, which is of another Doc; not all Docs have one."""
+
+    @Language.component("grouping")
+    def group(doc: Doc) -> Doc:
+        if doc[0].text != "w1":
+            span = Span(doc, 0, 2, "NP", kb_id="Q1", span_id="s1")
+            attributes = {"scores": [0.5], "scored": b"", "note": "x"}
+            doc.spans["chunks"] = SpanGroup(doc, name="own", attrs=attributes, spans=[span])
+        return doc
+
+    def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
+        nlp = blank()
+        nlp.add_pipe("grouping")
+        return nlp
+
+    monkeypatch.setattr(module, "train_pipeline", fake)
+    docs = own_tags(3)
+    for doc in docs:
+        doc.spans["chunks"] = [Span(doc, 0, 1, "NP")]
+    path = write(tmp_path / "corpus.spacy", docs)
+    found = jackknife(Config(), path, path, folds=3).docs
+    assert ["chunks" in doc.spans for doc in found] == [True, False, True]
+    for doc in (found[0], found[2]):
+        (span,) = moved = doc.spans["chunks"]
+        assert span.doc is doc
+        assert bounds(moved) == [(0, 2, "NP")]
+        assert (span.kb_id_, span.id_) == ("Q1", "s1")
+        assert (moved.name, moved.attrs) == ("own", {"scores": [0.5], "note": "x"})
 
 
 @pytest.mark.slow(kind="workflows")
@@ -277,6 +349,9 @@ def test_configs_that_cannot_be_trained(tmp_path: Path) -> None:
         jackknife(config, path, path, folds=2)
     (tmp_path / "no.cfg").write_text("[nlp]\nlang = 'en'\n", encoding="utf8")
     with pytest.raises(ConfigError, match=r"no section \[training\]"):
+        read_config(tmp_path / "no.cfg")
+    (tmp_path / "no.cfg").write_text("[training]\nseed = 0\n", encoding="utf8")
+    with pytest.raises(ConfigError, match=r"no section \[nlp\]"):
         read_config(tmp_path / "no.cfg")
 
 

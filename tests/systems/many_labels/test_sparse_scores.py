@@ -22,6 +22,7 @@ from spacy_cascade.scorers.linear import (
     set_weights,
 )
 from spacy_cascade.systems.many_labels.scores import SparseScores
+from spacy_cascade.systems.semi_markov.structure import SemiMarkovFamily
 
 N_LABELS = 150
 
@@ -51,6 +52,28 @@ def test_scores_are_those_of_all_weights(
     np.testing.assert_allclose(model.predict(units), dense.predict(units), atol=1e-12)
 
 
+@pytest.mark.parametrize(("fewest", "are_many"), [(N_LABELS, True), (N_LABELS + 1, False)])
+def test_many_labels_have_sums_of_their_own_which_are_kept(
+    model: Model, fewest: int, are_many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spacy_cascade.scorers.linear.MANY_COLUMNS", fewest)
+    units = units_of(model, TEXTS)
+    model.predict(units)
+    first = model.attrs["sparse_scores"]
+    assert (first is not None) == are_many
+    model.predict(units)
+    assert model.attrs["sparse_scores"] is first
+
+
+def test_nobody_has_to_offer_sums_of_their_own(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, units = copy.deepcopy(model), units_of(model, TEXTS)
+    monkeypatch.setattr("spacy_cascade.scorers.linear.offered", lambda kind: None)
+    np.testing.assert_allclose(other.predict(units), model.predict(units), atol=1e-12)
+    assert model.attrs["sparse_scores"] is None
+
+
 def test_label_pairs_are_summed_by_words(model: Model) -> None:
     """As ever: their scores of words are kept, and it is they that make annotation fast."""
     weights = get_weights(model)
@@ -61,6 +84,9 @@ def test_label_pairs_are_summed_by_words(model: Model) -> None:
     np.testing.assert_allclose(other.predict(units), model.predict(units), atol=1e-12)
     assert other.attrs["sparse_scores"] is None
     assert model.attrs["sparse_scores"]._last is not None
+    other.attrs["structure"] = SemiMarkovFamily(label_pairs=False)
+    other.predict(units)
+    assert other.attrs["sparse_scores"] is None
 
 
 def test_weights_that_change(model: Model) -> None:

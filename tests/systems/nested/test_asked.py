@@ -48,6 +48,30 @@ def test_probabilities_are_the_confidences_of_spans_that_are_found(nlp: Language
     assert outer[0] == found[asked.index((0, 7, "ENT"))]
 
 
+def test_no_docs_and_no_spans_have_no_probabilities(nlp: Language) -> None:
+    levels: Any = nlp.get_pipe(LEVELS)
+    assert levels.finders == [nlp.get_pipe(SEGMENTER), levels]
+    assert levels.posteriors([], []) == []
+    (found,) = levels.posteriors([make_doc(nlp.vocab, TEXT)], [[]])
+    assert len(found) == 0
+
+
+@pytest.mark.parametrize(
+    ("span", "height"),
+    [
+        ((6, 7), 0), ((3, 7), 1), ((0, 7), 2), ((6, 9), 1), ((3, 8), 2), ((0, 9), 3),
+        ((4, 6), 0), ((7, 8), 0), ((8, 9), 0), ((8, 10), 1), ((5, 7), 1),
+    ],
+)  # fmt: skip
+def test_a_span_is_as_high_as_what_it_holds(
+    nlp: Language, span: tuple[int, int], height: int
+) -> None:
+    """Spans inside may begin or end with it, and do not count where they are as long."""
+    levels: Any = nlp.get_pipe(LEVELS)
+    doc = gold_doc(nlp.vocab, TEXT, NESTED[0][1], "cascade")
+    assert levels._heights(doc, [(*span, "ENT"), (0, 1, "ENT")]).tolist() == [height, 0]
+
+
 def test_an_entity_is_explained_by_the_level_that_found_it(nlp: Language) -> None:
     doc = nlp(make_doc(nlp.vocab, TEXT))
     outer, alone = explain_entities(nlp, doc)

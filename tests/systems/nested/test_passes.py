@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Span
 from spacy.training import Example
 
-from helpers import add_segmenter, blank, make_doc, make_example
+from helpers import add_segmenter, blank, make_doc, make_example, make_examples
 from spacy_cascade.pipeline.initializing import read_examples
 from spacy_cascade.systems.nested.gold import Passes, passes_over
 from spacy_cascade.systems.nested.sequences import Labels
@@ -67,6 +67,18 @@ def test_spans_of_a_model_below_leave_what_they_cross_open(nlp: Language) -> Non
     found = passes(nlp, [example])
     assert rows(found, nlp) == [(text, [])]
     assert found.observed.tolist() == [True] * 3 + [False] * 4 + [True] * 3
+    # Other sentences go on to their next level.
+    (other,) = make_examples(nlp, [NESTED[1]], "gold")
+    assert rows(passes(nlp, [example, other]), nlp) == [
+        (text, []),
+        (NESTED[1][0], ["the Bank of England"]),
+        (NESTED[1][0], ["The governor of the Bank of England"]),
+    ]
+
+
+def test_there_are_as_many_passes_as_levels(nlp: Language) -> None:
+    (spain,) = make_examples(nlp, [NESTED[2]], "gold")
+    assert rows(passes(nlp, [spain]), nlp) == [(NESTED[2][0], ["the king of Spain"])]
 
 
 def test_a_corpus_without_spans_has_one_empty_pass(nlp: Language) -> None:

@@ -83,9 +83,9 @@ def scored_keys(attributes: Mapping[str, Any]) -> list[CharacterKey] | None:
     None where only places say it: without a record, and where the scores are not those that it was
     written with, so that somebody has set them for the spans as they are.
     """
-    record, scores = attributes.get(RECORD_ATTRIBUTE), attributes.get(CONFIDENCE_ATTRIBUTE)
-    if record is None or scores is None:
+    record = attributes.get(RECORD_ATTRIBUTE)
+    if record is None:
         return None
     rows = [row for row in unpack(record) if row[4] != EARLIER]
-    is_as_written = np.asarray(scores).tolist() == [row[3] for row in rows]
+    is_as_written = np.asarray(attributes.get(CONFIDENCE_ATTRIBUTE)).tolist() == [row[3] for row in rows]
     return [row[:3] for row in rows] if is_as_written else None

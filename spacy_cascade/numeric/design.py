@@ -52,8 +52,8 @@ class SegmentRows:
 
     def add_scores(self, weights: RealsXd, out: Floats2d, workers: Workers) -> None:
         """Add the scores under weights `[K, n]` to `out` `[M, n]`."""
-        own = np.ascontiguousarray(weights, dtype=weights.dtype)
-        self.features.add_product(cast(RealsXd, own), out, workers)
+        own = cast(RealsXd, np.ascontiguousarray(weights))
+        self.features.add_product(own, out, workers)
 
     def add_gradient(self, slopes: Floats2d, out: Floats2d, workers: Workers) -> None:
         """Add the gradient of the weights to `out` `[K, n]`, given that of scores `[M, n]`."""

@@ -319,8 +319,6 @@ class HigherOrderFamily(ChainFamily):
     def size_of_labels(self, n_labels: int) -> tuple[int, int]:
         """Runs can begin with the label before the sequence, but features see no such run alone."""
         n_edges = sum(n_labels**size for size in range(1, self.order + 2))
-        if self.tags_seen > self.order:
-            return n_edges, n_edges
         return n_edges, sum(n_labels**size for size in range(1, self.tags_seen + 1))
 
     def identity(self) -> dict[str, Any]:

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import spacy
 from wasabi import Printer
 
+from helpers import blank
 from spacy_cascade.cli import output
 from spacy_cascade.cli.output import (
     check_rows_file,
@@ -19,6 +21,7 @@ from spacy_cascade.cli.output import (
     print_line,
     print_table,
     write_json,
+    write_pipeline,
     write_table,
     write_text,
 )
@@ -96,6 +99,16 @@ def test_files_are_written_as_they_are_read(
     assert path.read_bytes() == b"\\ud800"
     write_table(path, [{"a": 1, "b": None}], ["a", "b"])
     assert path.read_bytes().decode("utf-8-sig") == "a,b\r\n1,\r\n"
+
+
+def test_a_pipeline_is_written_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nlp = blank()
+    nlp.add_pipe("sentencizer")
+    write_pipeline(nlp, tmp_path / "new", "Pipeline")
+    assert spacy.load(tmp_path / "new").pipe_names == ["sentencizer"]
+    assert f"Pipeline -> {tmp_path / 'new'}" in capsys.readouterr().out
 
 
 def test_numbers_are_as_people_write_them(capsys: pytest.CaptureFixture[str]) -> None:

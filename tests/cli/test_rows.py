@@ -24,7 +24,9 @@ def test_a_table_comes_back_with_its_quotes_and_line_breaks(tmp_path, name, deli
 def test_json_lines_keep_the_types(tmp_path):
     path = tmp_path / "a.jsonl"
     write_rows(path, ROWS, ["text", "score"])
-    assert [json.loads(line) for line in path.read_text("utf-8").splitlines()] == ROWS
+    text = path.read_text("utf-8")
+    assert [json.loads(line) for line in text.splitlines()] == ROWS
+    assert "Zoë" in text
 
 
 def test_another_suffix_is_refused(tmp_path):

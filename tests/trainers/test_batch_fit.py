@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import platform
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,13 @@ def test_what_the_last_step_has_freed_is_given_back(
         fit.step(task.data)
     monkeypatch.setattr(lbfgs_run, "_trim", lambda: None)
     fit.step(task.data)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+def test_glibc_gives_memory_back() -> None:
+    trim = lbfgs_run._trim()
+    assert trim is not None
+    assert trim(0) in (0, 1)
 
 
 @pytest.mark.parametrize("error", [OSError, AttributeError, TypeError])

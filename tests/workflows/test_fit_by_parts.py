@@ -131,7 +131,7 @@ def test_a_score_stands_for_another_that_there_is_not(
     assert spacy_cascade.fit(nlp, make_examples(nlp), make_examples(nlp), 1).score == score
 
 
-def test_what_is_kept_of_an_update_has_the_encoders_of_learners() -> None:
+def test_encoders_of_learners_learn_and_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("tok2vec")
     nlp.add_pipe("sentencizer")
@@ -141,6 +141,10 @@ def test_what_is_kept_of_an_update_has_the_encoders_of_learners() -> None:
     nlp.add_pipe("cascade_segmenter", config={"model": model, "trainer": trainer})
     nlp.initialize(lambda: make_examples(nlp))
     assert list(module._saved(nlp)) == ["tok2vec", "cascade_segmenter"]
+    excluded: list[list[str]] = []
+    monkeypatch.setattr(module, "update", lambda *given: excluded.append(given[2]))
+    next(module._updates(nlp, make_examples(nlp), 1))
+    assert excluded == [["sentencizer"]]
     plain = blank()
     add_segmenter(plain)
     plain.initialize(lambda: make_examples(plain, SENTENCES))

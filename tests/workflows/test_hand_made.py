@@ -61,6 +61,7 @@ def entities(example: Example) -> list[tuple[int, int, str]]:
         ({"entities": [(0, 8, "PER")]}, "does not begin and end where tokens do", "Correct it"),
         ({"spans": {"sc": [(0, 8, "PER")]}}, "does not begin and end where tokens", "Correct it"),
         ({"spans": {"sc": [(0, 99)]}}, "is not inside the text", COUNT),
+        ({"spans": {"sc": [(0, 9, "X", "Q", 1)]}}, "has (0, 9, 'X', 'Q', 1) in place", "in a list"),
         ({"spans": {"sc": [{"start": 0}]}}, "has {'start': 0} in place of a span", "in a list"),
         ({"ents": [(0, 9, "PER")]}, "cannot be read ", PAIR.removeprefix("give it ")),
     ],

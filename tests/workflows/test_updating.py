@@ -10,10 +10,15 @@ import pytest
 from spacy.language import Language
 
 from helpers import add_classifier, add_segmenter, blank, make_examples
+from spacy_cascade.scorers.linear import encoder_of
 from spacy_cascade.workflows.updating import learners, update, upstream
 
 BY_GRADIENT = {"trainer": {"@misc": "spacy_cascade.Minibatch.v1"}}
-SEGMENTER, CLASSIFIER = "cascade_segmenter", "cascade_classifier"
+ENCODER = {
+    "@architectures": "spacy.HashEmbedCNN.v2", "width": 8, "depth": 1, "embed_size": 50,
+    "window_size": 1, "maxout_pieces": 2, "subword_features": True, "pretrained_vectors": None,
+}  # fmt: skip
+SEGMENTER = "cascade_segmenter"
 
 
 @pytest.fixture
@@ -63,14 +68,24 @@ def test_who_is_excluded_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> Non
     assert calls == [[SEGMENTER]]
 
 
-def test_encoders_can_be_kept_where_there_are_none() -> None:
+@pytest.mark.parametrize("tok2vec", [None, ENCODER])
+def test_an_encoder_that_is_kept_has_no_gradient_left(tok2vec: Any) -> None:
+    """There may be none."""
     nlp = blank()
-    add_segmenter(nlp, **BY_GRADIENT)
+    segmenter = add_segmenter(nlp, **BY_GRADIENT, model={"min_count": 1, "tok2vec": tok2vec})
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
+    encoder = encoder_of(segmenter.model)
+    before = encoder.to_bytes() if encoder else b""
     update(nlp, examples, [], [], keeps_encoders=True)
-    nlp.get_pipe(SEGMENTER).sync_weights()
-    assert np.any(nlp.get_pipe(SEGMENTER).weights.features)
+    segmenter.sync_weights()
+    assert np.any(segmenter.weights.features)
+    assert (encoder is None) == (tok2vec is None)
+    if encoder:
+        assert encoder.to_bytes() == before
+        grads = [node.get_grad(name) for node in encoder.walk() for name in node.grad_names]
+        assert len(grads) > 2
+        assert not any(grad.any() for grad in grads)
 
 
 def test_encoders_are_known_by_who_listens() -> None:

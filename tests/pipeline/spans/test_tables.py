@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from spacy.attrs import ENT_ID, ENT_IOB, ENT_KB_ID, ENT_TYPE
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
@@ -14,6 +14,7 @@ from spacy.util import filter_spans
 from helpers import blank
 from spacy_cascade.pipeline.spans.entities import write_entities
 from spacy_cascade.pipeline.spans.groups import LastingGroup, table_of_group
+from spacy_cascade.pipeline.spans.placing import longest_disjoint
 from spacy_cascade.pipeline.spans.tables import (
     SpanKeys,
     SpanTable,
@@ -157,6 +158,29 @@ def test_merged_tokens_before_and_after_spans_were_made() -> None:
         assert _triples(group.table) == [(s.start, s.end, s.label) for s in group]
         copied = next(DocBin(docs=[doc]).get_docs(_NLP.vocab)) if look_before else doc.copy()
         assert [s.text for s in copied.spans["found"]] == ["IL-2 gene", "T cells"]
+
+
+def test_an_empty_span_has_the_token_at_its_place_after_a_merge() -> None:
+    doc = _doc()
+    table = _table(doc, (1, 1, "GAP"), (3, 3, "GAP"), (6, 8, "CELL"))
+    group = LastingGroup(doc, name="found", table=table, attrs={})
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[1:3])
+    assert [row[:2] for row in _triples(group.table)] == [(1, 2), (2, 3), (5, 7)]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 3)), max_size=5))
+@example([])
+@example([(0, 1), (2, 2), (3, 3)])
+@example([(2, 1), (3, 2), (0, 1), (4, 3)])
+@example([(1, 2), (0, 2)])
+@example([(0, 3), (0, 2), (3, 3), (5, 3)])
+def test_the_longest_spans_stay_as_spacy_chooses_them(rows: list[tuple[int, int]]) -> None:
+    doc = _doc()
+    spans = [Span(doc, start, start + length, str(i)) for i, (start, length) in enumerate(rows)]
+    chosen = longest_disjoint(*_keys([(s.start, s.end, 0) for s in spans])[:2])
+    assert [spans[i].label_ for i in chosen] == [s.label_ for s in filter_spans(spans)]
 
 
 def test_tables_of_several_docs() -> None:

@@ -56,6 +56,23 @@ def with_spans(nlp: Language, spans: list[tuple[int, int, str]], **attributes: A
     return doc
 
 
+@pytest.mark.parametrize("is_probabilistic", [True, False])
+def test_scores_of_a_list_are_logarithms_where_there_are_probabilities(
+    is_probabilistic: bool,
+) -> None:
+    hinge = {
+        "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+        "penalty": None,
+        "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1"},
+    }
+    classifier = add_classifier(blank(), **({} if is_probabilistic else hinge))
+    scores = np.array([[1.0, 2.0, 4.0], [0.0, -700.0, 700.0]])
+    expected = scores - np.logaddexp.reduce(scores, axis=1)[:, None] if is_probabilistic else scores
+    np.testing.assert_allclose(classifier._class_scores(scores), expected, rtol=1e-12)
+    for shape in [(0, 3), (2, 0), (0, 0)]:
+        assert classifier._class_scores(np.zeros(shape)).shape == shape
+
+
 # Learning
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,7 +21,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from helpers import SENTENCES, SMALL, blank, cascade, make_doc, make_example, make_examples
-from spacy_cascade import ConfigError, SavingError
+from spacy_cascade import ConfigError, CorpusError, SavingError, TrainingError
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.tokens import Tokens, read_tokens
 from spacy_cascade.features.units import Units
@@ -157,13 +159,14 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
     nlp = cascade()
     examples = make_examples(nlp)
     pipe = nlp.get_pipe("cascade_segmenter")
-    with patch.multiple(corpus, _READ_AT_ONCE=2, _BLOCK=12, _IN_MEMORY=20):
+    with patch.multiple(corpus, _READ_AT_ONCE=2, _BLOCK=5, _IN_MEMORY=9):
         blocks = corpus.CorpusBlocks[Any]()
         pipe._annotation_read = 0
         read = partial(_read, pipe, times=Counter())
         added = list(corpus.read_blocks(examples, read))
         for block in added:
             blocks.append(*block)
+            next(islice(blocks, 1, None), None)  # reading some of them changes nothing
     assert len(blocks._in_memory) == 1
     for _ in range(2):
         for (tokens, gold), (before, gold_before) in zip(blocks, added, strict=True):
@@ -177,16 +180,18 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
 @pytest.mark.parametrize("n_tokens", [1, 9, 10**6])
 def test_blocks_are_the_shards_of_a_corpus(at_once: int, n_tokens: int) -> None:
     """However many examples are read at once."""
-    examples = make_examples(cascade())
+    examples, sizes = make_examples(cascade()), list[int]()
 
     def read(some: Sequence[Example]) -> tuple[Tokens, list[str]]:
-        assert len(some) <= at_once
+        sizes.append(len(some))
         return read_tokens([each.predicted for each in some]), [each.text for each in some]
 
     with patch.object(corpus, "_READ_AT_ONCE", at_once):
         blocks = list(corpus.read_blocks(examples, read, n_tokens))
     parts = [list(part) for part in parts_of(examples, n_tokens)]
     assert [gold for _, gold in blocks] == [[each.text for each in part] for part in parts]
+    rest = ((part, range(0, len(part), at_once)) for part in parts)
+    assert sizes == [min(at_once, len(part) - i) for part, begins in rest for i in begins]
     for (tokens, _), part in zip(blocks, parts, strict=True):
         assert tokens.words.tolist() == [token.orth for each in part for token in each.predicted]
 
@@ -221,6 +226,77 @@ def test_a_corpus_of_its_own_is_read_instead_of_what_spacy_shows() -> None:
     with pytest.raises(ConfigError, match=r"without a pipeline.*argument nlp"):
         pipe.initialize(lambda: shown, corpus=reader)
     assert len(nlp(make_doc(nlp.vocab, "STAT5 binds")))
+
+
+PASSIVE_AGGRESSIVE = {
+    "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+    "penalty": None,
+    "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1"},
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "has_reader", "batcher", "message"),
+    [
+        (PASSIVE_AGGRESSIVE, True, None, None),
+        (PASSIVE_AGGRESSIVE, True, "spacy.batch_by_words.v1", None),
+        (PASSIVE_AGGRESSIVE, True, corpus.WHOLE_CORPUS, "would get the whole stream"),
+        (PASSIVE_AGGRESSIVE, False, None, "would learn its features from the first 100 examples"),
+        ({}, True, None, "cannot be trained by LBFGS on a stream"),
+    ],
+)
+def test_a_stream_needs_a_reader_and_a_trainer_that_takes_parts(
+    settings: dict[str, Any], has_reader: bool, batcher: str | None, message: str | None
+) -> None:
+    nlp = cascade(settings)
+    pipe: Any = nlp.get_pipe("cascade_segmenter")
+    nlp.config["training"] = {"max_epochs": -1}
+    if batcher is not None:
+        nlp.config["training"]["batcher"] = {"@batchers": batcher}
+    reader = (lambda _: make_examples(nlp)) if has_reader else None
+    with nullcontext() if message is None else pytest.raises(ConfigError, match=message):
+        pipe.initialize(lambda: make_examples(nlp), nlp=nlp, corpus=reader)
+    nlp.config["training"]["max_epochs"] = 0
+    pipe.initialize(lambda: make_examples(nlp), nlp=nlp)
+    assert pipe.n_examples == len(SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("found", "n", "is_file", "message"),
+    [
+        ({"A"}, 0, False, r"'it' got no examples.*annotated references\."),
+        ({"A"}, 0, True, r"'it' got no examples.*\[corpora\.train\] path is a \.spacy file"),
+        (set(), 2, False, r"'it' found no span in 2 examples.*their references have entities\."),
+        (set(), 2, True, r"'it' found no span in 2 examples.*\[corpora\.train\] has entities\."),
+        ({"A", ""}, 2, False, "'it' found a span whose label is empty"),
+        ({"A"}, 2, False, None),
+    ],
+)
+def test_a_corpus_that_teaches_nothing_is_refused(
+    found: set[str], n: int, is_file: bool, message: str | None
+) -> None:
+    def get() -> list[Example]:
+        return []
+
+    get.__module__ = "spacy.training.initialize" if is_file else __name__
+    with nullcontext() if message is None else pytest.raises(TrainingError, match=message):
+        corpus.check_labels(found, n, "it", "span", "entities", get)
+
+
+@pytest.mark.parametrize("has_path", [False, True])
+def test_a_file_that_is_no_corpus_is_told_where_nothing_was_read(
+    has_path: bool, tmp_path: Path
+) -> None:
+    nlp, path = cascade(), tmp_path / "train.tsv"
+    path.write_text("IL-2 B-DNA")
+    nlp.config["corpora"] = {"train": {"path": str(path)} if has_path else {}}
+    pipe = nlp.get_pipe("cascade_segmenter")
+    with pytest.raises(CorpusError, match=r"train\.tsv") if has_path else nullcontext():
+        assert list(corpus.checked(lambda: iter(()), nlp, pipe)) == []
+    assert list(corpus.checked(lambda: iter(()), None, pipe)) == []
+    given = make_examples(nlp)
+    for made in (given, iter(given)):
+        assert list(corpus.checked(lambda made=made: made, nlp, pipe)) == given
 
 
 class Reader:

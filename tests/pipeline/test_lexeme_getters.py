@@ -51,6 +51,17 @@ def test_attributes_of_each_character_and_number_are_those_of_spacy() -> None:
         assert _attributes(QUICK, text) == _attributes(PLAIN, text)
 
 
+def test_slow_functions_are_replaced_and_give_the_same() -> None:
+    plain, quick = _getters("en")
+    replaced = (getter for attribute, getter in plain.items() if quick[attribute] is not getter)
+    tests = "alpha ascii bracket currency digit left_punct lower punct quote right_punct space"
+    expected = {f"is_{name}" for name in (*tests.split(), "title", "upper")}
+    names = {getattr(getter, "__name__", None) for getter in replaced}  # others are partial
+    assert names - {None} == {*expected, "lower", "like_email", "like_num", "like_url"}
+    for text in ["ten", "Tent", "21st", "a@b.co", "a.co", "http://x", *'($" .', "a1", "Ab"]:
+        assert _attributes(quick, text) == _attributes(plain, text)
+
+
 @pytest.mark.parametrize("language", ["de", "xx", "fr"])
 def test_functions_of_languages_stay(language: str) -> None:
     plain, quick = _getters(language)

@@ -17,7 +17,9 @@ from spacy.vocab import Vocab
 
 from helpers import TEXTS, annotation, blank, trained_cascade
 from spacy_cascade.pipeline import sending
+from spacy_cascade.pipeline.spans.confidences import confidence_of
 from spacy_cascade.pipeline.spans.entities import write_group
+from spacy_cascade.pipeline.spans.groups import LastingGroup
 from spacy_cascade.pipeline.spans.tables import table_of
 
 
@@ -96,6 +98,27 @@ def test_a_batch_has_what_bytes_have(chosen: slice) -> None:
         assert {string for string in spacys.strings if string} <= set(ours.strings)
 
 
+def test_groups_that_components_write_last_where_they_are_received() -> None:
+    (doc,) = received([parsed(blank().vocab)], blank().vocab)
+    lasting = {key for key, group in doc.spans.items() if isinstance(group, LastingGroup)}
+    assert lasting == {"ours"}
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[1:3])
+    assert [(span.text, confidence_of(span)) for span in doc.spans["ours"]] == [
+        ("Ann", 0.3), ("dog", 0.6),
+    ]  # fmt: skip
+
+
+def test_only_what_is_annotated_is_sent() -> None:
+    vocab = blank().vocab
+    docs = [Doc(vocab, words, [True] * len(words)) for words in (["a", "b"], ["c"])]
+    (carrier,) = sending._send(iter(docs))
+    sent: Any = pickle.loads(carrier._context.pickled)
+    assert [sending._NAMES[column] for column in sent.columns] == ["NORM", "SENT_START"]
+    assert (sent.tokens.shape, sent.n_tokens) == ((3, 4), [2, 1])
+    assert (sent.fields, sent.groups, sorted(sent.strings)) == ({}, [{}, {}], ["a", "b", "c"])
+
+
 @pytest.fixture(scope="module")
 def nlp() -> Language:
     return trained_cascade()
@@ -167,6 +190,9 @@ def test_other_pipelines_and_other_releases_of_spacy_are_left_alone(
     plain = blank()
     plain.add_pipe("sentencizer")
     assert [doc.text for doc in plain.pipe(TEXTS, n_process=2)] == TEXTS
+    monkeypatch.setattr(Language, "_multiprocessing_pipe", "spaCy's", raising=False)
+    sending.send_batches()
+    assert Language._multiprocessing_pipe is sending._pipe  # type: ignore[comparison-overlap]
     monkeypatch.setattr(sending, "_pipe_of_spacy", None)
     monkeypatch.setattr(Language, "_multiprocessing_pipe", "another", raising=False)
     sending.send_batches()

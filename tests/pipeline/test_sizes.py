@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,8 @@ def test_memory_of_weights(memory: Any) -> None:
     memory(needed - 1)
     with pytest.raises(
         TrainingError,
-        match=r"3 labels make 13 .*1,000 features.*13,000 weights.*at least 0\.0 GiB.*typed = fal",
+        match=r"3 labels make 13 .*1,000 features.*13,000 weights.*at least 0\.0 GiB.*\. "
+        r"Raise min_count in \[model\], or have a cascade,.*typed = fal",
     ):
         check_weights(segmenter, 3, 1000)
 
@@ -163,7 +165,11 @@ def test_initialize_refuses_weights_that_memory_cannot_hold(memory: Any) -> None
     memory(2000)
     nlp = blank()
     add_classifier(nlp)
-    with pytest.raises(TrainingError, match=r"not enough memory for 'cascade_classifier'.*weights"):
+    with pytest.raises(
+        TrainingError,
+        match=r"memory for 'cascade_classifier'.*weights.*available\. "
+        r"Raise min_count in \[model\], or (?!set label_pairs)",
+    ):
         nlp.initialize(lambda: make_examples(nlp))
 
 
@@ -187,3 +193,29 @@ def test_available_memory(files: dict[str, str], expected: int, tmp_path: Path) 
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert sizes.available_memory(tmp_path) == expected
+
+
+@pytest.mark.parametrize("label", ["", 7, "\ud800", None])
+def test_labels_that_no_doc_can_have(label: Any) -> None:
+    with pytest.raises(TrainingError, match=r"'it' cannot have the label"):
+        sizes.check_names("it", ["A", label])
+    sizes.check_names("it", ["A", " "])
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="Windows does not say it")
+@pytest.mark.parametrize("text", [None, "MemAvailable: many\n", "MemAvailable:\n"])
+def test_memory_is_all_that_is_built_in_where_linux_does_not_say(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resource = pytest.importorskip("resource")
+    if text is not None:
+        (tmp_path / "proc").mkdir()
+        (tmp_path / "proc/meminfo").write_text(text)
+    for limit, least in ((resource.RLIM_INFINITY, 8192 * 16), (1000, 1000)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
+        sizes_of = {"SC_PAGE_SIZE": 8192, "SC_PHYS_PAGES": 16}
+        monkeypatch.setattr(os, "sysconf", sizes_of.__getitem__)
+        assert sizes.available_memory(tmp_path) == least
+    monkeypatch.setattr(os, "sysconf_names", {})
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    assert sizes.available_memory(tmp_path) is None

@@ -14,7 +14,13 @@ from thinc.api import Model
 from helpers import blank, make_doc
 from spacy_cascade import ConfigError, MissingStageError
 from spacy_cascade.features.tokens import read_tokens
-from spacy_cascade.pipeline.encoder import learning_tokens, slopes_of, with_vectors
+from spacy_cascade.pipeline.encoder import (
+    learning_tokens,
+    set_dropout,
+    slopes_of,
+    train_encoder,
+    with_vectors,
+)
 
 VOCAB = blank().vocab
 DOCS = [make_doc(VOCAB, text) for text in ("a b", "", "c d e")]
@@ -103,3 +109,5 @@ def test_without_an_encoder_there_are_no_vectors() -> None:
     assert learnt(pipe) is None
     assert pipe._backprop is None
     assert slopes_of([]) is None
+    set_dropout(pipe, 0.5)
+    train_encoder(pipe, lambda *_: None)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import signature
 from itertools import count
 from typing import Any
 
@@ -10,15 +11,17 @@ import pytest
 from spacy.language import Language
 from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from helpers import SMALL, add_classifier, add_segmenter, blank, make_doc, make_examples
-from spacy_cascade import ConfigError
+from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.compiling_ahead import ANNOTATION, TRAINING
 from spacy_cascade.pipeline import first_compilation
 from spacy_cascade.pipeline.factories import component_factory
 from spacy_cascade.pipeline.initializing import _sampled, name_sources
 from spacy_cascade.pipeline.reading import tokenizing
-from spacy_cascade.pipeline.segmenter import CascadeSegmenter
+from spacy_cascade.pipeline.recognisers import main_score, recognisers
+from spacy_cascade.pipeline.segmenter import CascadeSegmenter, chain_factory
 from spacy_cascade.pipeline.splitting import splitting_of
 
 _NUMBERS = count()
@@ -113,6 +116,51 @@ def test_a_chain_with_label_pairs_has_its_kernels_compiled_ahead(
     assert asked == ([ANNOTATION, TRAINING + ANNOTATION] if needs_kernels else [(), ()])
 
 
+def test_a_component_learns_without_a_pipeline() -> None:
+    segmenter = add_segmenter(blank())
+    segmenter.initialize(lambda: make_examples(blank())[:2])
+    assert segmenter.n_examples == 2
+    assert segmenter.model.attrs["tokenizer"] is None or segmenter.pipeline is None
+    with pytest.raises(TrainingError, match="'cascade_segmenter' got no examples"):
+        segmenter.initialize(list)
+
+
+@pytest.mark.parametrize(
+    ("key", "advice"), [(None, r"doc\.set_ents\(\[\]\)"), ("g", r"doc\.spans\['g'\] = \[\]")]
+)
+def test_docs_without_annotation_teach_nothing(key: str | None, advice: str) -> None:
+    nlp = blank()
+    segmenter = add_segmenter(nlp, gold_key=key)
+    examples = [Example(make_doc(nlp.vocab, "a b"), make_doc(nlp.vocab, "a b"))]
+    with pytest.raises(TrainingError, match=f"in 1 examples: nothing in .*say so by {advice}"):
+        segmenter.initialize(lambda: examples)
+
+
+def test_a_chain_sees_label_pairs_by_default() -> None:
+    name = f"noted_chain_{next(_NUMBERS)}"
+    chain_factory(name, CascadeSegmenter, "spacy_cascade.SegmentationTemplates.v1", requires=[])
+    made = Language.get_factory_meta(name).default_config
+    assert made == Language.get_factory_meta("cascade_segmenter").default_config
+    assert Language.get_factory_meta(name).assigns == ["doc.spans", "span._.confidence"]
+
+
+def test_labels_are_known_to_the_vocabulary() -> None:
+    nlp = blank()
+    tagger: Any = nlp.add_pipe("cascade_tagger")
+    assert tagger.add_label("N-unheard") == 1
+    assert "N-unheard" in nlp.vocab.strings
+
+
+def test_the_main_score_of_spans_that_cannot_overlap_is_that_of_entities() -> None:
+    nlp = blank()
+    assert main_score(nlp) == "ents_f"
+    segmenter = add_segmenter(nlp, set_ents=True)
+    assert recognisers(nlp) == (segmenter, None)
+    assert main_score(nlp) == "ents_f"
+    classifier = add_classifier(nlp)
+    assert recognisers(nlp) == (segmenter, classifier)
+
+
 def test_a_factory_has_the_blocks_and_settings_of_a_class() -> None:
     name = f"noted_segmenter_{next(_NUMBERS)}"
     blocks = {
@@ -122,6 +170,10 @@ def test_a_factory_has_the_blocks_and_settings_of_a_class() -> None:
     }
     make = component_factory(name, CascadeSegmenter, blocks, assigns=["doc.spans"])
     assert name in str(make.__doc__)
+    kinds = {key: each.annotation for key, each in signature(make).parameters.items()}
+    assert list(kinds)[:2] == ["nlp", "name"]
+    assert kinds["threshold"] is CascadeSegmenter.threshold.kind
+    assert make.__annotations__ == {**kinds, "return": CascadeSegmenter}
     meta = Language.get_factory_meta(name)
     assert meta.assigns == ["doc.spans"]
     assert meta.default_config == Language.get_factory_meta("cascade_segmenter").default_config

@@ -116,6 +116,7 @@ def test_only_what_is_annotated_is_sent() -> None:
     sent: Any = pickle.loads(carrier._context.pickled)
     assert [sending._NAMES[column] for column in sent.columns] == ["NORM", "SENT_START"]
     assert (sent.tokens.shape, sent.n_tokens) == ((3, 4), [2, 1])
+    assert list(sending._send(iter([]))) == []
     assert (sent.fields, sent.groups, sorted(sent.strings)) == ({}, [{}, {}], ["a", "b", "c"])
 
 

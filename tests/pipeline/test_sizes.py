@@ -195,6 +195,25 @@ def test_available_memory(files: dict[str, str], expected: int, tmp_path: Path) 
     assert sizes.available_memory(tmp_path) == expected
 
 
+@pytest.mark.parametrize("label_pairs", [True, False])
+def test_so_many_transitions_and_no_more(
+    label_pairs: bool, memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segmenter = add_segmenter(blank(), model={"min_count": 1, "label_pairs": label_pairs})
+    most = MOST_WITH_PAIRS if label_pairs else MOST_TRANSITIONS
+    monkeypatch.setattr(type(segmenter), "_structure_size", lambda *_: (most, 1))
+    check_labels(segmenter, names(2))
+    monkeypatch.setattr(type(segmenter), "_structure_size", lambda *_: (most + 1, 1))
+    advice = "Set label_pairs.*, or learn fewer labels" if label_pairs else "Learn fewer labels"
+    with pytest.raises(TrainingError, match=rf"more for every token\. {advice} \(gold_labels\)\."):
+        check_labels(segmenter, names(2))
+
+
+def test_room_of_what_has_no_trainer() -> None:
+    reranker: Any = blank().add_pipe("cascade_reranker")
+    assert sizes.room_of(reranker, 10, 3) == (600, 0)
+
+
 @pytest.mark.parametrize("label", ["", 7, "\ud800", None])
 def test_labels_that_no_doc_can_have(label: Any) -> None:
     with pytest.raises(TrainingError, match=r"'it' cannot have the label"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from spacy.vocab import Vocab
 
@@ -22,7 +22,7 @@ from helpers import (
 )
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.pipeline.spans.gold import as_seen, read_gold
+from spacy_cascade.pipeline.spans.gold import _in_tokens_of, as_seen, read_gold
 
 VOCAB = Vocab()
 
@@ -60,6 +60,35 @@ def example_of(name: str, key: str | None = None, vocab: Vocab = VOCAB) -> Examp
     else:
         left.spans[key] = spans
     return Example(right, left)
+
+
+def test_tokens_and_spans_that_the_other_doc_has_not_are_left_open() -> None:
+    """A token of white space stands for none; a span may touch no token at all."""
+    left, right = cut("a |b |c"), Doc(VOCAB, ["a", "  ", "b", "c"], [True, False, True, False])
+    left.ents = [Span(left, 0, 1, "X")]
+    found = read_gold(Example(right, left), None)
+    assert (found.spans, found.n_cut) == ([(0, 1, "X")], 0)
+    assert found.observed.tolist() == [True, False, True, True]
+
+
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("scores", [None, [0.5, 0.25, 0.75]])
+def test_groups_of_the_reference_are_seen_in_tokens_of_the_predicted_doc(
+    same: bool, scores: list[float] | None
+) -> None:
+    """With confidences; a span that is cut is left out."""
+    left = cut("a |b |c |d")
+    right = cut("a |b |c |d" if same else "a |b c |d")
+    spans = [Span(left, 0, 1, "X"), Span(left, 1, 2, "Y"), Span(left, 1, 3, "Z")]
+    attributes = {"n": 1} if scores is None else {"n": 1, "scores": scores}
+    group = SpanGroup(left, name="its name", spans=spans, attrs=attributes)
+    found = _in_tokens_of(right, Example(right, left), group)
+    assert (found.name, found.doc, found.attrs["n"]) == ("its name", right, 1)
+    expected = [(0, 1, "X"), (1, 2, "Y"), (1, 3, "Z")] if same else [(0, 1, "X"), (1, 2, "Z")]
+    assert [(span.start, span.end, span.label_) for span in found] == expected
+    kept = None if scores is None else scores if same else [scores[0], scores[2]]
+    got = found.attrs.get("scores")
+    assert (None if got is None else list(got)) == kept
 
 
 @pytest.mark.parametrize("key", [None, "gold"])

@@ -28,6 +28,12 @@ O, B, I = (TAGS.tags.index(tag) for tag in ("O", "B-X", "I-X"))  # noqa: E741
 
 def test_spans_of_paths_end_with_their_sequences() -> None:
     """The second sequence begins at the third token, in all paths."""
+    inside = ChainFamily(label_pairs=False).of_spans(TagSet("IO", ("X",)))
+    paths = np.array([[0, 1, 1, 1], [1, 1, 0, 1], [1, 1, 1, 1]], dtype=np.int32)
+    found = spans_of_paths(inside, paths, np.array([0, 2, 4]))
+    assert [[row[:2] for row in rows_of(spans)] for spans in found] == [
+        [(1, 2), (2, 4)], [(0, 2), (3, 4)], [(0, 2), (2, 4)],
+    ]  # fmt: skip
     paths = np.array([[O, B, B, I], [B, I, B, I], [O, O, O, O], [B, B, O, B]], dtype=np.int32)
     found = spans_of_paths(STRUCTURE, paths, np.array([0, 2, 4]))
     assert [[row[:2] for row in rows_of(spans)] for spans in found] == [

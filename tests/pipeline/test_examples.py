@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -162,14 +163,16 @@ def test_what_is_new_to_an_online_trainer() -> None:
     assert len(seen) == 3
 
 
-def test_a_pass_ends_where_an_example_comes_again() -> None:
+def test_a_pass_ends_where_an_example_comes_again(caplog: pytest.LogCaptureFixture) -> None:
     made = [example(text) for text in "abc"]
     parts = Parts({words_of(each.reference): 9 for each in made})
     assert parts.collect(made[:2], 4, "it") == []
     assert parts.collect([made[2], made[1]], 4, "it") == made[:2]  # the same object
     parts = Parts()
-    assert parts.collect(made[:2], 4, "it") == []
-    assert parts.collect([example("b")], 4, "it") == made[:2]  # the same words
+    with caplog.at_level(logging.INFO, "spacy"):
+        assert parts.collect(made[:2], 4, "it") == []
+        assert parts.collect([made[2], example("b")], 4, "it") == made[:2]  # the same words
+    assert [record.args for record in caplog.records] == [("it", 2, 4)]
     assert parts.collect(made, 3, "it") == made  # a whole corpus begins anew, too
     assert parts.collect(made[:2], 3, "it") == []
     assert parts.collect(made[2:], 3, "it") == made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,42 @@ def test_flags_and_bounds_of_a_batch() -> None:
     found = gold_flags(read_tokens(docs, ()), gold)
     bounds = np.array([(0, 1), (2, 4), (5, 6)])
     np.testing.assert_array_equal(found, span_flags(8, bounds, np.ones(8, dtype=np.bool_)))
+
+
+def seeing(reads: list[str], *keys: str) -> Any:
+    return SimpleNamespace(reads=reads, span_keys=list(keys))
+
+
+@pytest.mark.parametrize("reads", [["tags"], ["parts_of_speech"], []])
+@pytest.mark.parametrize("has_own", [False, True])
+@pytest.mark.parametrize("same", [False, True])
+def test_tags_are_seen_where_they_are_looked_at_and_missing(
+    reads: list[str], has_own: bool, same: bool
+) -> None:
+    words = ["a", "b"]
+    reference = Doc(VOCAB, words=words, tags=["T", "U"], pos=["NOUN", "VERB"])
+    own = {"tags": ["V", "V"]} if has_own else {}
+    predicted = Doc(VOCAB, words=words if same else ["a", "c"], **own)
+    seen = as_seen(Example(predicted, reference), seeing(reads), {})
+    if reads and same and not has_own:
+        assert [(t.tag_, t.pos_) for t in seen] == [("T", "NOUN"), ("U", "VERB")]
+        assert not predicted.has_annotation("TAG")
+    else:
+        assert seen is predicted
+
+
+def test_groups_are_seen_from_the_nearest_source() -> None:
+    """The predicted Doc, the reference unless these are gold spans, and what stands in."""
+    predicted, reference = cut("a |b |c"), cut("a |b |c")
+    predicted.spans["p"] = [predicted[0:1]]
+    for key in ("p", "r", "g"):
+        reference.spans[key] = [reference[1:2]]
+    stand_ins = {key: lambda _: [(2, 3, "X")] for key in ("p", "r", "g", "s")}
+    space = seeing([], "p", "r", "g", "s", "nowhere")
+    seen = as_seen(Example(predicted, reference), space, stand_ins, ("g",))
+    found = {key: [(s.start, s.end) for s in group] for key, group in seen.spans.items()}
+    assert found == {"p": [(0, 1)], "r": [(1, 2)], "g": [(2, 3)], "s": [(2, 3)]}
+    assert list(predicted.spans) == ["p"]
 
 
 def test_a_ruler_finds_its_spans_on_a_copy() -> None:

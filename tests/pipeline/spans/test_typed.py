@@ -9,6 +9,7 @@ import pytest
 from spacy.tokens import Doc, Span, SpanGroup
 
 from helpers import blank, bounds, make_doc
+from spacy_cascade import ConfigError
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.inference.schemes import Spans
 from spacy_cascade.pipeline.spans.confidences import confidence_of
@@ -19,6 +20,7 @@ from spacy_cascade.pipeline.spans.nbest import (
     RankedGroup,
     candidate_groups,
     candidates_by_doc,
+    check_n,
     drop_candidates,
     segmentations,
     write_candidates,
@@ -76,6 +78,14 @@ def test_lists_are_split_by_docs_and_written(is_probabilistic: bool) -> None:
     docs[0].spans["c/3"] = [docs[0][0:1]]
     drop_candidates(docs[0], "c")
     assert list(docs[0].spans) == ["c/3"]
+
+
+@pytest.mark.parametrize("n", [0, 101])
+def test_no_other_number_of_segmentations(n: int) -> None:
+    with pytest.raises(ConfigError, match=f"^here asks for the {n} best segmentations: take from"):
+        check_n(n, "here")
+    check_n(1, "here")
+    check_n(100, "here")
 
 
 def test_segmentations_of_each_sentence() -> None:
@@ -164,6 +174,16 @@ def test_spans_of_entities_are_written_under_the_name() -> None:
     assert bounds(doc.spans["c"]) == [(0, 2, "ENT"), (1, 4, "ENT"), (3, 4, "ENT")]
     assert bounds(doc.spans["it"]) == [(0, 2, "X"), (1, 4, "Y"), (3, 4, "ENT")]
     write_typed([], "c", "it", [], [], np.zeros(0), True)
+
+
+def test_types_without_confidences() -> None:
+    doc = make_doc(VOCAB, "a b c d")
+    doc.ents = rows = [Span(doc, 0, 2, "ENT"), Span(doc, 3, 4, "ENT")]
+    bare = TypedSpans(table_of(rows), np.array([1, KEPT], dtype=np.int32), None)
+    write_typed([doc], None, "it", [bare], [X, Y], np.array([0.5, 1.0]), True)
+    assert bounds(doc.ents) == [(0, 2, "Y"), (3, 4, "ENT")]
+    assert (bounds(doc.spans["it"]), doc.spans["it"].attrs) == (bounds(doc.ents), {})
+    assert bare.take(np.array([True, False])).confidences is None
 
 
 def test_confidences_of_spans_and_types_are_multiplied() -> None:

@@ -256,7 +256,8 @@ def test_a_stream_needs_a_reader_and_a_trainer_that_takes_parts(
     reader = (lambda _: make_examples(nlp)) if has_reader else None
     with nullcontext() if message is None else pytest.raises(ConfigError, match=message):
         pipe.initialize(lambda: make_examples(nlp), nlp=nlp, corpus=reader)
-    nlp.config["training"]["max_epochs"] = 0
+    nlp.config["training"]["max_epochs"] = "${mine.epochs}"
+    nlp.config["mine"] = {"epochs": 0}
     pipe.initialize(lambda: make_examples(nlp), nlp=nlp)
     assert pipe.n_examples == len(SENTENCES)
 

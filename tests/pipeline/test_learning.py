@@ -18,6 +18,7 @@ from spacy_cascade.pipeline.component import Origin
 from spacy_cascade.pipeline.examples import words_of
 from spacy_cascade.pipeline.initializing import _tokens_of_shard, begin_anew
 from spacy_cascade.pipeline.learning import (
+    ExampleSource,
     begin_again,
     parts_of,
     reads_corpus,
@@ -59,6 +60,45 @@ def test_a_state_is_of_one_training() -> None:
     restore_training(segmenter, {})
     with pytest.raises(ValueError, match="'cascade_segmenter', whose training has not begun"):
         restore_training(segmenter, state)
+
+
+@pytest.mark.parametrize("is_other", [True, False])
+def test_other_examples_are_another_adaptation(is_other: bool) -> None:
+    segmenter, examples = begun()
+    segmenter._origin, segmenter.warm_start = "earlier", True
+    source = ExampleSource(segmenter, examples, is_other)
+    assert segmenter._origin == (None if is_other else "earlier")
+    assert source.is_new is False
+    segmenter.warm_start = False
+    assert source.is_new is is_other
+    other = source.beside(segmenter)
+    assert (source.partners, other.partners, other.examples) == ([segmenter], [], examples)
+    fit: Any = object()
+    other.join(fit)
+    assert segmenter._fit is fit
+
+
+@pytest.mark.parametrize("warm_start", [True, False])
+def test_an_online_adaptation_knows_the_curvature(
+    warm_start: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segmenter, examples = begun(**ONLINE)
+    segmenter.sync_weights()
+    diagonal = np.full(segmenter.model.get_param("W").shape, 9, dtype=np.uint8)
+    segmenter.model.attrs["hessian_diagonal"] = diagonal
+    segmenter.reset_fit()
+    segmenter.warm_start = warm_start
+    kind, begin, tasks = type(segmenter.trainer), type(segmenter.trainer).begin, list[Any]()
+
+    def noting(trainer: Any, task: Any) -> Any:
+        tasks.append(task)
+        return begin(trainer, task)
+
+    monkeypatch.setattr(kind, "begin", noting)
+    segmenter.update(examples)
+    (task,) = tasks
+    assert (task.known is not None) == warm_start
+    assert task.data.share == 1.0
 
 
 def test_training_begins_again_with_other_annotation() -> None:

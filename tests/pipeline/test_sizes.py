@@ -238,3 +238,6 @@ def test_memory_is_all_that_is_built_in_where_linux_does_not_say(
     monkeypatch.setattr(os, "sysconf_names", {})
     monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
     assert sizes.available_memory(tmp_path) is None
+    for name in ("sysconf", "sysconf_names"):  # as on Windows
+        monkeypatch.delattr(os, name)
+    assert sizes.available_memory(tmp_path) is None

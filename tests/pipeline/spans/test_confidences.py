@@ -77,6 +77,8 @@ def test_groups_that_change_are_read_again() -> None:
     assert [confidence_of(span) for span in spans] == [0.5, 0.75]
     write_group(doc, "cascade", table_of(spans[1:]), np.array([0.125]))
     assert [confidence_of(span) for span in spans] == [None, 0.125]
+    del doc.spans["cascade"].attrs["scores"]  # the record is still there
+    assert [confidence_of(span) for span in spans] == [None, 0.125]
     del doc.spans["cascade"]
     assert confidence_of(spans[1]) is None
 

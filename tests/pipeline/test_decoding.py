@@ -82,12 +82,14 @@ def segmenter() -> Any:
     return found
 
 
-@pytest.mark.parametrize("part", [1, 3, 1000])
+@pytest.mark.parametrize(("part", "n_scores"), [(1, 1 << 20), (1000, 10), (1000, 1 << 20)])
 def test_parts_have_the_potentials_of_the_whole(
-    part: int, segmenter: Any, monkeypatch: pytest.MonkeyPatch
+    part: int, n_scores: int, segmenter: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[int] = []
     monkeypatch.setattr(decoding, "PART", part)
+    monkeypatch.setattr(decoding, "_SCORES", n_scores)
+    is_whole = part == 1000 < n_scores
     monkeypatch.setattr(segmenter, "begin_batch", lambda: begun.append(1))
     vocab = segmenter.vocab
     docs = [make_doc(vocab, text) for text in ("a b c d", "", "STAT5 binds", "e")]
@@ -98,10 +100,10 @@ def test_parts_have_the_potentials_of_the_whole(
     tokens, parts = potentials_in_parts(segmenter, docs)
     assert len(begun) == 2
     found = list(parts)
-    assert [begin for begin, _ in found] == ([0] if part == 1000 else [0, 4, 6])
+    assert [begin for begin, _ in found] == ([0] if is_whole else [0, 4, 6])
     np.testing.assert_allclose(np.concatenate([each.scores for _, each in found]), whole.scores)
     assert [each.starts.tolist() for _, each in found] == (
-        [[0, 4, 6, 7]] if part == 1000 else [[0, 4], [0, 2], [0, 1]]
+        [[0, 4, 6, 7]] if is_whole else [[0, 4], [0, 2], [0, 1]]
     )
     assert tokens.doc_starts.tolist() == [0, 4, 4, 6, 7]
     empty, none = potentials_in_parts(segmenter, [docs[1]])

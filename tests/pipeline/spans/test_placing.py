@@ -41,6 +41,7 @@ def test_spans_are_placed_and_those_that_no_chain_has_are_told(
     assert placed.label.dtype == np.int32
     nothing, none = place_spans(TOKENS, [[], [], []], numbers)
     assert rows_of(nothing) == none.tolist() == []
+    assert nothing.start.dtype == nothing.end.dtype == np.int64
 
 
 def test_bounds_are_counted_in_the_batch_and_values_given_back() -> None:

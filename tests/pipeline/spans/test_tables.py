@@ -186,7 +186,7 @@ def test_copies_on_the_same_tokens_are_alike_and_others_are_spacy_s() -> None:
 def test_spans_are_made_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     doc = _doc()
     group = _group(doc)
-    assert group.table.n_spans == SpanGroup.__len__(group) + 2 == 2
+    assert group.table.n_spans == size_of(group) == SpanGroup.__len__(group) + 2 == 2
     assert len(group) == SpanGroup.__len__(group) == 2
 
 

@@ -73,6 +73,21 @@ def test_scores_of_a_list_are_logarithms_where_there_are_probabilities(
         assert classifier._class_scores(np.zeros(shape)).shape == shape
 
 
+@pytest.mark.parametrize(("reject", "n"), [(True, 4), (False, 2)])
+def test_wrong_proposals_are_judged_where_they_can_be_rejected(reject: bool, n: int) -> None:
+    """Spans with tokens that are not annotated are not."""
+    nlp = blank()
+    classifier = add_classifier(nlp, reject=reject)
+    (example,) = make_examples(nlp)[:1]
+    example.reference.set_ents(example.reference.ents, missing=[example.reference[3:4]])
+    rows = [(0, 1), (1, 3), (2, 3), (3, 4), (4, 5)]
+    example.predicted.spans["cascade"] = [Span(example.predicted, *row) for row in rows]
+    classifier.initialize(lambda: [example], nlp=nlp)
+    found = classifier.outcomes([example])
+    assert len(found.right) == len(found.confidences(1.0)) == n
+    assert found.confidences(1.0).tolist() == pytest.approx([1 / (3 + reject)] * n)
+
+
 # Learning
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -207,6 +208,19 @@ def test_so_many_transitions_and_no_more(
     advice = "Set label_pairs.*, or learn fewer labels" if label_pairs else "Learn fewer labels"
     with pytest.raises(TrainingError, match=rf"more for every token\. {advice} \(gold_labels\)\."):
         check_labels(segmenter, names(2))
+
+
+@pytest.mark.parametrize(
+    ("component", "expected"),
+    [
+        ({"gold_labels": None}, "Raise it, or learn fewer labels (gold_labels)."),
+        ({"typed": False}, "Raise it, or merge labels in the corpus."),
+        ({"typed": True, "gold_labels": None}, "Raise it, or have a cascade, whose"),
+    ],
+)
+def test_advice_of_components_without_label_pairs(component: dict[str, Any], expected: str) -> None:
+    pipe: Any = SimpleNamespace(family=SimpleNamespace(), **component)
+    assert sizes._advice(pipe, "raise it").startswith(expected)
 
 
 def test_room_of_what_has_no_trainer() -> None:

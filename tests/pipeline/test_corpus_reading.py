@@ -260,8 +260,9 @@ def keys_of(nlp: Language) -> list[np.ndarray]:
 
 
 def test_the_second_component_gets_what_the_first_has_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    shared, once = initialized(1000, monkeypatch)
-    apart, twice = initialized(0, monkeypatch)
+    n_tokens = sum(len(text.split()) for text, _ in SENTENCES)
+    shared, once = initialized(n_tokens, monkeypatch)
+    apart, twice = initialized(n_tokens - 1, monkeypatch)
     assert (once.n_passes, twice.n_passes) == (1, 2)
     for one, other in zip(keys_of(shared), keys_of(apart), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -67,6 +68,11 @@ def test_a_corpus_that_teaches_nothing_is_refused(
     get.__module__ = "spacy.training.initialize" if is_file else __name__
     with nullcontext() if message is None else pytest.raises(TrainingError, match=message):
         corpus.check_labels(found, n, "it", "span", "entities", get)
+
+
+def test_a_pipeline_without_a_training_config_reads_no_stream() -> None:
+    nlp: Any = SimpleNamespace(config={})
+    assert not corpus._is_streamed(nlp)
 
 
 @pytest.mark.parametrize("has_path", [False, True])

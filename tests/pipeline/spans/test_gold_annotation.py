@@ -200,12 +200,14 @@ def test_groups_are_seen_from_the_nearest_source() -> None:
     predicted.spans["p"] = [predicted[0:1]]
     for key in ("p", "r", "g"):
         reference.spans[key] = [reference[1:2]]
+    reference[0].tag_ = "T"
     stand_ins = {key: lambda _: [(2, 3, "X")] for key in ("p", "r", "g", "s")}
     space = seeing([], "p", "r", "g", "s", "nowhere")
     seen = as_seen(Example(predicted, reference), space, stand_ins, ("g",))
     found = {key: [(s.start, s.end) for s in group] for key, group in seen.spans.items()}
     assert found == {"p": [(0, 1)], "r": [(1, 2)], "g": [(2, 3)], "s": [(2, 3)]}
     assert list(predicted.spans) == ["p"]
+    assert not seen.has_annotation("TAG")
 
 
 def test_a_ruler_finds_its_spans_on_a_copy() -> None:

@@ -75,6 +75,7 @@ def test_a_class_says_names_types_and_defaults() -> None:
         ("n", 2.5, r"n of 'it' must be a valid integer, not 2\.5\. Change"),
         ("n", 7, "seven is too many"),
         ("part", 50, r"part of 'it' must .*not 50\. For 50 percent write 0\.5\. Change"),
+        ("part", "high", r"part of 'it' must be a valid number, not 'high'\. Change"),
         ("table", {"a": 5}, r"table\['a'\] of 'it' must be .*, not 5\."),
         ("names", ["a", 1], r"names\[1\] of 'it' must be a valid string, not 1\."),
         ("kind", "b", "kind of 'it' cannot be changed from 'a' to 'b'"),

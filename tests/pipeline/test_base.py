@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -67,6 +68,53 @@ def test_spans_that_are_made_when_they_are_read_wait_for_the_lock(trained: Langu
     group = doc.spans["cascade"]
     assert waits_for_lock(lambda: list(group))
     assert not waits_for_lock(lambda: list(group))
+
+
+def test_labels_that_change_meanwhile_are_told_with_what_they_caused() -> None:
+    component: Any = SimpleNamespace(name="it", labels=("A",))
+    message = "labels of 'it' changed"
+
+    def change(error: Exception) -> None:
+        with unchanging(component):
+            component.labels = ("A", "B")
+            raise error
+
+    with pytest.raises(TrainingError, match=message) as told:
+        change(IndexError())
+    assert isinstance(told.value.__cause__, IndexError)
+    with pytest.raises(TrainingError, match=message), unchanging(component):
+        component.labels = ("A",)
+    with pytest.raises(IndexError), unchanging(component):
+        raise IndexError
+
+
+def test_a_label_that_is_added_keeps_what_was_learnt_before() -> None:
+    nlp = blank()
+    online = {**DIVERGING, "loss": {"@misc": "spacy_cascade.Hinge.v2"}}
+    online["trainer"] = {"@misc": "spacy_cascade.PassiveAggressive.v1"}
+    tagger: Any = nlp.add_pipe("cascade_tagger", config={"model": {"min_count": 1}, **online})
+    examples = make_examples(nlp)
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = token.text[0]
+    nlp.initialize(lambda: examples)
+    nlp.update(examples)
+    assert tagger.add_label("X") == 1
+    assert tagger.add_label("X") == 0
+    assert weights(tagger)[0].any()
+
+
+def test_weights_that_are_shown_are_kept_with_their_curvature() -> None:
+    nlp = blank()
+    segmenter: Any = add_segmenter(nlp)
+    nlp.initialize(lambda: make_examples(nlp))
+    shown = type(segmenter.weights)(*(values + 0.5 for values in segmenter.weights))
+    diagonal = np.full(shown.features.shape, 7, dtype=np.uint8)
+    for kept in (diagonal, None):
+        segmenter.show(shown, kept)
+        for values, expected in zip(weights(segmenter), shown, strict=True):
+            np.testing.assert_allclose(values, expected, rtol=1e-3)
+        np.testing.assert_array_equal(segmenter.model.attrs["hessian_diagonal"], kept)
 
 
 DIVERGING = {

@@ -56,6 +56,38 @@ def with_spans(nlp: Language, spans: list[tuple[int, int, str]], **attributes: A
     return doc
 
 
+@pytest.mark.parametrize("is_probabilistic", [True, False])
+def test_scores_of_a_list_are_logarithms_where_there_are_probabilities(
+    is_probabilistic: bool,
+) -> None:
+    hinge = {
+        "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+        "penalty": None,
+        "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1"},
+    }
+    classifier = add_classifier(blank(), **({} if is_probabilistic else hinge))
+    scores = np.array([[1.0, 2.0, 4.0], [0.0, -700.0, 700.0]])
+    expected = scores - np.logaddexp.reduce(scores, axis=1)[:, None] if is_probabilistic else scores
+    np.testing.assert_allclose(classifier._class_scores(scores), expected, rtol=1e-12)
+    for shape in [(0, 3), (2, 0), (0, 0)]:
+        assert classifier._class_scores(np.zeros(shape)).shape == shape
+
+
+@pytest.mark.parametrize(("reject", "n"), [(True, 4), (False, 2)])
+def test_wrong_proposals_are_judged_where_they_can_be_rejected(reject: bool, n: int) -> None:
+    """Spans with tokens that are not annotated are not."""
+    nlp = blank()
+    classifier = add_classifier(nlp, reject=reject)
+    (example,) = make_examples(nlp)[:1]
+    example.reference.set_ents(example.reference.ents, missing=[example.reference[3:4]])
+    rows = [(0, 1), (1, 3), (2, 3), (3, 4), (4, 5)]
+    example.predicted.spans["cascade"] = [Span(example.predicted, *row) for row in rows]
+    classifier.initialize(lambda: [example], nlp=nlp)
+    found = classifier.outcomes([example])
+    assert len(found.right) == len(found.confidences(1.0)) == n
+    assert found.confidences(1.0).tolist() == pytest.approx([1 / (3 + reject)] * n)
+
+
 # Learning
 
 

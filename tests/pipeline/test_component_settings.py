@@ -147,6 +147,14 @@ def test_numbers_of_numpy_are_saved(nlp: Language, tmp_path: Path) -> None:
     assert found == [0.25, 2, {"ENT": 0.5}]
 
 
+def test_lists_are_saved_as_lists_of_plain_values() -> None:
+    classifier: Any = add_classifier(blank())
+    wanted: Any = (np.str_("DNA"), "RNA")
+    classifier.mention_labels = wanted
+    assert classifier.mention_labels == ["DNA", "RNA"]
+    assert [type(label) for label in classifier.mention_labels] == [str, str]
+
+
 def test_a_disabled_component_is_found_in_the_config(nlp: Language) -> None:
     pipe = nlp.get_pipe(CLASSIFIER)
     nlp.disable_pipe(CLASSIFIER)
@@ -177,6 +185,10 @@ def test_spacy_sets_all_at_once() -> None:
     ("component", "name", "value", "message"),
     [
         (SEGMENTER, "threshold", 2.0, "less than or equal to 1, not 2.0"),
+        (SEGMENTER, "threshold", "high", r"a valid number, not 'high'\. Change"),
+        (SEGMENTER, "threshold", 100, r"less .* 1, not 100\. For 100 percent write 1\. Change"),
+        (SEGMENTER, "threshold", 1.5, r"less .* 1, not 1\.5\. For 1\.5 percent write 0\.015\. "),
+        (SEGMENTER, "threshold", 101, r"less .* 1, not 101\. Change"),
         (SEGMENTER, "threshold", float("nan"), "less than or equal to 1, not nan"),
         (SEGMENTER, "label_thresholds", None, "a valid dictionary, not None"),
         (SEGMENTER, "n_best", 2.5, "a valid integer, not 2.5"),

@@ -6,6 +6,7 @@ import errno
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -157,13 +158,14 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
     nlp = cascade()
     examples = make_examples(nlp)
     pipe = nlp.get_pipe("cascade_segmenter")
-    with patch.multiple(corpus, _READ_AT_ONCE=2, _BLOCK=12, _IN_MEMORY=20):
+    with patch.multiple(corpus, _READ_AT_ONCE=2, _BLOCK=5, _IN_MEMORY=9):
         blocks = corpus.CorpusBlocks[Any]()
         pipe._annotation_read = 0
         read = partial(_read, pipe, times=Counter())
         added = list(corpus.read_blocks(examples, read))
         for block in added:
             blocks.append(*block)
+            next(islice(blocks, 1, None), None)  # reading some of them changes nothing
     assert len(blocks._in_memory) == 1
     for _ in range(2):
         for (tokens, gold), (before, gold_before) in zip(blocks, added, strict=True):
@@ -173,20 +175,31 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
     assert blocks._file.seek(0, 2) < 20_000  # no table of strings
 
 
+def test_texts_of_hashes_are_shared_with_blocks_in_a_file() -> None:
+    vocab, blocks = blank().vocab, corpus.CorpusBlocks[Any]()
+    with patch.object(corpus, "_IN_MEMORY", 0):
+        blocks.append(read_tokens([make_doc(vocab, "a b")]), [vocab.strings, "gold"])
+    ((tokens, gold),) = blocks
+    assert gold[0] is vocab.strings
+    assert (gold[1], tokens.words.tolist()) == ("gold", [vocab.strings["a"], vocab.strings["b"]])
+
+
 @pytest.mark.parametrize("at_once", [1, 2, 100])
 @pytest.mark.parametrize("n_tokens", [1, 9, 10**6])
 def test_blocks_are_the_shards_of_a_corpus(at_once: int, n_tokens: int) -> None:
     """However many examples are read at once."""
-    examples = make_examples(cascade())
+    examples, sizes = make_examples(cascade()), list[int]()
 
     def read(some: Sequence[Example]) -> tuple[Tokens, list[str]]:
-        assert len(some) <= at_once
+        sizes.append(len(some))
         return read_tokens([each.predicted for each in some]), [each.text for each in some]
 
     with patch.object(corpus, "_READ_AT_ONCE", at_once):
         blocks = list(corpus.read_blocks(examples, read, n_tokens))
     parts = [list(part) for part in parts_of(examples, n_tokens)]
     assert [gold for _, gold in blocks] == [[each.text for each in part] for part in parts]
+    rest = ((part, range(0, len(part), at_once)) for part in parts)
+    assert sizes == [min(at_once, len(part) - i) for part, begins in rest for i in begins]
     for (tokens, _), part in zip(blocks, parts, strict=True):
         assert tokens.words.tolist() == [token.orth for each in part for token in each.predicted]
 
@@ -247,8 +260,9 @@ def keys_of(nlp: Language) -> list[np.ndarray]:
 
 
 def test_the_second_component_gets_what_the_first_has_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    shared, once = initialized(1000, monkeypatch)
-    apart, twice = initialized(0, monkeypatch)
+    n_tokens = sum(len(text.split()) for text, _ in SENTENCES)
+    shared, once = initialized(n_tokens, monkeypatch)
+    apart, twice = initialized(n_tokens - 1, monkeypatch)
     assert (once.n_passes, twice.n_passes) == (1, 2)
     for one, other in zip(keys_of(shared), keys_of(apart), strict=True):
         np.testing.assert_array_equal(one, other)

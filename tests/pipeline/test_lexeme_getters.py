@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from spacy.lang.en import lex_attrs as english
 
-from spacy_cascade.pipeline.lexeme_getters import quicken
+from spacy_cascade.pipeline.lexeme_getters import _number, _of_marks, _with_mark, quicken
 
 _MARKS = [*"()[]{}<>\"'`«»‘’‚‛“”„‟‹›❮❯$€.,;:!?@/-+±~", "''", "``", "http://", "www.", "a@b.co"]
 
@@ -49,6 +49,29 @@ def test_attributes_of_each_character_and_number_are_those_of_spacy() -> None:
     numbers = [*english._num_words, *english._ordinal_words]
     for text in [*map(chr, range(1 << 12)), *characters, *numbers, *map(str.title, numbers)]:
         assert _attributes(QUICK, text) == _attributes(PLAIN, text)
+
+
+def test_slow_functions_are_replaced_and_give_the_same() -> None:
+    plain, quick = _getters("en")
+    replaced = (getter for attribute, getter in plain.items() if quick[attribute] is not getter)
+    tests = "alpha ascii bracket currency digit left_punct lower punct quote right_punct space"
+    expected = {f"is_{name}" for name in (*tests.split(), "title", "upper")}
+    names = {getattr(getter, "__name__", None) for getter in replaced}  # others are partial
+    assert names - {None} == {*expected, "lower", "like_email", "like_num", "like_url"}
+    for text in ["ten", "Tent", "21st", "a@b.co", "a.co", "http://x", *'($" .', "a1", "Ab"]:
+        assert _attributes(quick, text) == _attributes(plain, text)
+
+
+def test_slow_functions_are_not_asked_about_plain_words() -> None:
+    asked: list[str] = []
+    numbers = _number(asked.append, {"ten"})
+    assert [numbers(text) for text in ("Ten", "tent")] == [True, False]
+    assert not _of_marks(asked.append)("a1")
+    assert not _with_mark("@", asked.append)("a.b")
+    assert asked == []
+    numbers("1st"), _of_marks(asked.append)("a-"), _with_mark("@", asked.append)("@")
+    _with_mark(".", asked.append, ("http://",))("http://x")
+    assert asked == ["1st", "a-", "@", "http://x"]
 
 
 @pytest.mark.parametrize("language", ["de", "xx", "fr"])

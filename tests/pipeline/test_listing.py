@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
@@ -19,6 +20,7 @@ from helpers import (
     add_segmenter,
     blank,
     bounds,
+    cascade,
     confidences,
     make_doc,
     make_examples,
@@ -133,6 +135,23 @@ def test_the_list_has_what_can_become_an_entity(nlp: Language) -> None:
     segmenter.threshold = 0.0
     segmenter.label_thresholds = {"ENT": 0.05}
     assert 0.05 <= min(c for of_doc in listed(nlp) for c in of_doc) < 0.1
+
+
+def test_a_list_has_nothing_that_the_classifier_would_not_take() -> None:
+    """Weights of zero make every segmentation as likely as any other."""
+    nlp = cascade({"overlapping": True})
+    nlp.initialize(lambda: make_examples(nlp)[:1])
+    segmenter, classifier = nlp.get_pipe(SEGMENTER), nlp.get_pipe(CLASSIFIER)
+    docs = [make_doc(nlp.vocab, "a b c")]
+    (whole,) = segmenter.predict(docs)
+    assert len(whole.confidences) == 6  # all spans
+    classifier.threshold = threshold = float(np.median(whole.confidences))
+    (listed,) = segmenter.predict(docs)
+    expected = whole.confidences[whole.confidences >= threshold]
+    assert 0 < len(expected) < 6
+    assert listed.confidences.tolist() == expected.tolist()
+    segmenter.label_thresholds = {"ENT": 1.0}
+    assert len(segmenter.predict(docs)[0].confidences) == 0
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,11 @@ ONLINE: dict[str, Any] = {
     "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 0.1},
 }
 
+MINIBATCH = {
+    "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+    "trainer": {"@misc": "spacy_cascade.Minibatch.v1"},
+}
+
 
 def online(**more: Any) -> Language:
     settings = {**ONLINE, **more}
@@ -49,6 +54,23 @@ def train_in_batches(nlp: Language, epochs: int = 8, size: int = 2) -> list[floa
             nlp.update(examples[begin : begin + size], sgd=optimizer, losses=total)
         losses.append(sum(total.values()))
     return losses
+
+
+def test_what_new_examples_teach_adds_up() -> None:
+    """Whether or not weights are looked at between updates."""
+    nlp = online(**MINIBATCH)
+    train_in_batches(nlp, epochs=1)
+    found = []
+    for is_read in (False, True):
+        adapted = online(**MINIBATCH).from_bytes(nlp.to_bytes())
+        pipe: Any = adapted.get_pipe(NAMES[0])
+        for text in ("Fungi grow", "Algae float", "Mice run"):
+            pipe.update([make_example(adapted, text, [(0, 1, "cell")])])
+            if is_read:
+                pipe.sync_weights()
+        pipe.sync_weights()
+        found.append(weights(pipe)[0])
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("size", [1, 4])

@@ -39,6 +39,15 @@ def test_a_bar_appears_before_the_first_part_is_done() -> None:
     assert "0/5" in shown(True, 0.3)
 
 
+def test_a_bar_is_gone_when_the_work_is_done() -> None:
+    screen = Screen(True)
+    with progress("Folds", total=5, file=screen) as bar:
+        time.sleep(0.3)
+        bar.update(5)
+    assert "\n" not in screen.getvalue()
+    assert not screen.getvalue().split("\r")[-1].strip()
+
+
 def test_none_appears_for_short_work_or_in_a_file() -> None:
     assert shown(True, 0.0) == ""
     assert shown(False, 0.2) == ""

@@ -12,7 +12,13 @@ from spacy.util import registry
 
 from helpers import blank
 from spacy_cascade import ConfigError, CorpusError
-from spacy_cascade.pipeline.readers import examples_for, gold_inputs_of, input_doc
+from spacy_cascade.pipeline.readers import (
+    check_corpus,
+    examples_for,
+    gold_inputs_of,
+    input_doc,
+    read_docs,
+)
 
 WORDS = ["can't", "stop", ".", "It", "runs", "."]
 TAGS = ["MD", "VB", ".", "PRP", "VBZ", "."]
@@ -76,6 +82,25 @@ def test_what_cannot_be_read(path: Path) -> None:
         read(None)
     with pytest.raises(CorpusError, match=r"no corpus at .*nowhere"):
         read(path.parent / "nowhere.spacy")
+
+
+def test_only_spacy_files_and_folders_of_them_are_corpora(path: Path) -> None:
+    check_corpus(path)
+    check_corpus(path.parent)
+    assert [len(doc) for doc in read_docs(path, blank().vocab)] == [len(WORDS), 2]
+    assert len(read_docs(path.parent, blank().vocab)) == 2
+    (path.parent / "sub").mkdir()
+    table, damaged = path.parent / "sub" / "train.tsv", path.parent / "damaged.spacy"
+    table.write_text("a O")
+    damaged.write_text("a O")
+    for wrong, message in [
+        (path.parent / "sub", r"folder .*sub has no \.spacy files"),
+        (table, r"train\.tsv is no \.spacy file.*convert .*train\.tsv train\.spacy$"),
+        (path.parent / "nowhere.spacy", "There is no corpus at .*nowhere"),
+        (damaged, r"damaged\.spacy cannot be read as a \.spacy file"),
+    ]:
+        with pytest.raises(CorpusError, match=message):
+            read_docs(wrong, blank().vocab)
 
 
 def test_a_doc_of_another_vocabulary(path: Path) -> None:

@@ -140,6 +140,20 @@ def test_gold_spans_of_some_labels(key: str | None) -> None:
     assert [(span.start, span.end, span.label_) for span in before] == GOLD
 
 
+def test_two_levels_of_spans_are_scored_apart() -> None:
+    """One of two that were found inside is right."""
+    gold, found = [(0, 4, "A"), (1, 2, "B")], [(0, 4, "A"), (1, 2, "B"), (2, 3, "B")]
+    settings: dict[str, Any] = {"labels": ["A", "B"], "spans_key": "found", "gold_key": "gold"}
+    answers = classify_as([["A", "B"]])
+    scores = score_types([example(gold, found, "gold")], classify=answers, **settings)
+    perfect, half = {"p": 1.0, "r": 1.0, "f": 1.0}, {"p": 0.5, "r": 1.0, "f": 2 / 3}
+    assert scores["spans_found_per_level"] == {"0": perfect, "1": pytest.approx(half)}
+    assert scores["spans_found_per_type"] == {"A": perfect, "B": pytest.approx(half)}
+    flat_ones = [example(gold[:1], found[:1], "gold")]
+    flat = score_types(flat_ones, classify=classify_as([["A"]]), **settings)
+    assert not any("per_level" in name for name in flat)
+
+
 def test_gold_labels_of_a_group_that_is_not_there() -> None:
     scores = score_segments(
         [example(GOLD, FOUND)], spans_key="found", gold_key="gold", gold_labels=["A"]

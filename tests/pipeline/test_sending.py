@@ -17,7 +17,9 @@ from spacy.vocab import Vocab
 
 from helpers import TEXTS, annotation, blank, trained_cascade
 from spacy_cascade.pipeline import sending
+from spacy_cascade.pipeline.spans.confidences import confidence_of
 from spacy_cascade.pipeline.spans.entities import write_group
+from spacy_cascade.pipeline.spans.groups import LastingGroup
 from spacy_cascade.pipeline.spans.tables import table_of
 
 
@@ -39,6 +41,8 @@ def parsed(vocab: Vocab) -> Doc:
     spans = [Span(doc, 1, 3, "OF-GROUP", kb_id="Q2")]
     doc.spans["plain"] = SpanGroup(doc, name="other name", spans=spans, attrs={"n": 1})
     write_group(doc, "ours", table_of(list(doc.ents)), np.array([0.3, 0.6]))
+    new = Span(doc, 2, 3, "ONLY-OURS", kb_id="Q9", span_id="id9")
+    write_group(doc, "new", table_of([new]), None)
     doc.spans["changed"] = doc.spans["ours"].copy()
     del doc.spans["changed"][0]
     return doc
@@ -57,8 +61,12 @@ def of_sentences(vocab: Vocab) -> Doc:
     return Doc(vocab, words=["Yes", ".", "No", "."], sent_starts=[True, False, True, False])
 
 
+def own_heads(vocab: Vocab) -> Doc:
+    return Doc(vocab, words=["Yes", "No"], heads=[0, 1], deps=["ROOT", "ROOT"])
+
+
 def docs_of(vocab: Vocab) -> list[Doc]:
-    made = [parsed, merged, of_sentences, lambda vocab: Doc(vocab)]
+    made = [parsed, merged, of_sentences, lambda vocab: Doc(vocab), own_heads]
     return [make(vocab) for make in made]
 
 
@@ -81,7 +89,9 @@ def content(doc: Doc) -> dict[str, Any]:
     return {**written, **arrays, "strings": set(written["strings"]), "spans": groups}
 
 
-@pytest.mark.parametrize("chosen", [slice(None), slice(0, 1), slice(2, 3), slice(3, 4)])
+@pytest.mark.parametrize(
+    "chosen", [slice(None), slice(0, 1), slice(2, 3), slice(3, 4), slice(4, 5)]
+)
 def test_a_batch_has_what_bytes_have(chosen: slice) -> None:
     docs, ours, spacys = docs_of(blank().vocab)[chosen], blank().vocab, blank().vocab
     again = received(docs, ours)
@@ -94,6 +104,34 @@ def test_a_batch_has_what_bytes_have(chosen: slice) -> None:
         assert [s.text for s in doc.sents] == [s.text for s in other.sents] or not len(doc)
         assert annotation(doc) == annotation(original)
         assert {string for string in spacys.strings if string} <= set(ours.strings)
+
+
+def test_groups_that_components_write_last_where_they_are_received() -> None:
+    (doc,) = received([parsed(blank().vocab)], blank().vocab)
+    lasting = {key for key, group in doc.spans.items() if isinstance(group, LastingGroup)}
+    assert lasting == {"ours", "new"}
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[1:3])
+    assert [(span.text, confidence_of(span)) for span in doc.spans["ours"]] == [
+        ("Ann", 0.3), ("dog", 0.6),
+    ]  # fmt: skip
+
+
+def test_only_what_is_annotated_is_sent() -> None:
+    vocab = blank().vocab
+    docs = [Doc(vocab, words, [True] * len(words)) for words in (["a", "b"], ["c"])]
+    (carrier,) = sending._send(iter(docs))
+    sent: Any = pickle.loads(carrier._context.pickled)
+    assert [sending._NAMES[column] for column in sent.columns] == ["NORM", "SENT_START"]
+    assert (sent.tokens.shape, sent.n_tokens) == ((3, 4), [2, 1])
+    assert list(sending._send(iter([]))) == []
+    assert len(Doc(vocab).from_bytes(carrier.to_bytes())) == 0
+    docs[1]._context = 0
+    (carrier,) = sending._send(iter(docs))
+    assert pickle.loads(carrier._context.pickled).fields == {"_context": [None, 0]}
+    docs[1].user_token_hooks["vector"] = len
+    assert list(sending._send(iter(docs))) == docs
+    assert (sent.fields, sent.groups, sorted(sent.strings)) == ({}, [{}, {}], ["a", "b", "c"])
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +205,9 @@ def test_other_pipelines_and_other_releases_of_spacy_are_left_alone(
     plain = blank()
     plain.add_pipe("sentencizer")
     assert [doc.text for doc in plain.pipe(TEXTS, n_process=2)] == TEXTS
+    monkeypatch.setattr(Language, "_multiprocessing_pipe", "spaCy's", raising=False)
+    sending.send_batches()
+    assert Language._multiprocessing_pipe is sending._pipe  # type: ignore[comparison-overlap]
     monkeypatch.setattr(sending, "_pipe_of_spacy", None)
     monkeypatch.setattr(Language, "_multiprocessing_pipe", "another", raising=False)
     sending.send_batches()

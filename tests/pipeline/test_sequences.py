@@ -7,6 +7,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,7 +27,9 @@ from helpers import (
     make_examples,
     train,
 )
+from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.pipeline.saving import save_pipeline
+from spacy_cascade.pipeline.sequences import Shown
 from spacy_cascade.storage import model_file
 
 TEXT = f"{TEXTS[0]} {TEXTS[1]} {TEXTS[3]}"
@@ -91,6 +94,19 @@ def test_docs_of_one_token_say_nothing() -> None:
     one = [make_example(nlp, "IL-2", [(0, 1, "protein")], sentence_starts=[0]) for _ in range(20)]
     train(nlp, [*one, joined(nlp, False)])
     assert cuts(nlp) == {False}
+
+
+def test_tokens_of_docs_with_two_words_or_more_are_counted() -> None:
+    vocab = blank().vocab
+    docs = [make_doc(vocab, "a"), make_doc(vocab, "a b"), make_doc(vocab, "a b c")]
+    marked = [make_doc(vocab, "a b", [0]), make_doc(vocab, "a b c d", [0, 2])]
+    shown = Shown(with_sentences=1)
+    shown.add(read_tokens([*docs, *marked, make_doc(vocab, "a", [0])], ()))
+    assert shown == Shown(with_sentences=7, without=5)
+    model: Any = SimpleNamespace(attrs={})
+    for with_sentences, expected in ((4, False), (5, False), (6, True)):
+        Shown(with_sentences, 5).decide(model)
+        assert model.attrs == {"sentences": expected}
 
 
 def test_a_model_of_documents_ignores_sentence_starts() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -122,7 +124,8 @@ def test_memory_of_weights(memory: Any) -> None:
     memory(needed - 1)
     with pytest.raises(
         TrainingError,
-        match=r"3 labels make 13 .*1,000 features.*13,000 weights.*at least 0\.0 GiB.*typed = fal",
+        match=r"3 labels make 13 .*1,000 features.*13,000 weights.*at least 0\.0 GiB.*\. "
+        r"Raise min_count in \[model\], or have a cascade,.*typed = fal",
     ):
         check_weights(segmenter, 3, 1000)
 
@@ -163,7 +166,11 @@ def test_initialize_refuses_weights_that_memory_cannot_hold(memory: Any) -> None
     memory(2000)
     nlp = blank()
     add_classifier(nlp)
-    with pytest.raises(TrainingError, match=r"not enough memory for 'cascade_classifier'.*weights"):
+    with pytest.raises(
+        TrainingError,
+        match=r"memory for 'cascade_classifier'.*weights.*available\. "
+        r"Raise min_count in \[model\], or (?!set label_pairs)",
+    ):
         nlp.initialize(lambda: make_examples(nlp))
 
 
@@ -187,3 +194,64 @@ def test_available_memory(files: dict[str, str], expected: int, tmp_path: Path) 
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert sizes.available_memory(tmp_path) == expected
+
+
+@pytest.mark.parametrize("label_pairs", [True, False])
+def test_so_many_transitions_and_no_more(
+    label_pairs: bool, memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segmenter = add_segmenter(blank(), model={"min_count": 1, "label_pairs": label_pairs})
+    most = MOST_WITH_PAIRS if label_pairs else MOST_TRANSITIONS
+    monkeypatch.setattr(type(segmenter), "_structure_size", lambda *_: (most, 1))
+    check_labels(segmenter, names(2))
+    monkeypatch.setattr(type(segmenter), "_structure_size", lambda *_: (most + 1, 1))
+    advice = "Set label_pairs.*, or learn fewer labels" if label_pairs else "Learn fewer labels"
+    with pytest.raises(TrainingError, match=rf"more for every token\. {advice} \(gold_labels\)\."):
+        check_labels(segmenter, names(2))
+
+
+@pytest.mark.parametrize(
+    ("component", "expected"),
+    [
+        ({"gold_labels": None}, "Raise it, or learn fewer labels (gold_labels)."),
+        ({"typed": False}, "Raise it, or merge labels in the corpus."),
+        ({"typed": True, "gold_labels": None}, "Raise it, or have a cascade, whose"),
+    ],
+)
+def test_advice_of_components_without_label_pairs(component: dict[str, Any], expected: str) -> None:
+    pipe: Any = SimpleNamespace(family=SimpleNamespace(), **component)
+    assert sizes._advice(pipe, "raise it").startswith(expected)
+
+
+def test_room_of_what_has_no_trainer() -> None:
+    reranker: Any = blank().add_pipe("cascade_reranker")
+    assert sizes.room_of(reranker, 10, 3) == (600, 0)
+
+
+@pytest.mark.parametrize("label", ["", 7, "\ud800", None])
+def test_labels_that_no_doc_can_have(label: Any) -> None:
+    with pytest.raises(TrainingError, match=r"'it' cannot have the label"):
+        sizes.check_names("it", ["A", label])
+    sizes.check_names("it", ["A", " "])
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="Windows does not say it")
+@pytest.mark.parametrize("text", [None, "MemAvailable: many\n", "MemAvailable:\n"])
+def test_memory_is_all_that_is_built_in_where_linux_does_not_say(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resource = pytest.importorskip("resource")
+    if text is not None:
+        (tmp_path / "proc").mkdir()
+        (tmp_path / "proc/meminfo").write_text(text)
+    for limit, least in ((resource.RLIM_INFINITY, 8192 * 16), (1000, 1000)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
+        sizes_of = {"SC_PAGE_SIZE": 8192, "SC_PHYS_PAGES": 16}
+        monkeypatch.setattr(os, "sysconf", sizes_of.__getitem__)
+        assert sizes.available_memory(tmp_path) == least
+    monkeypatch.setattr(os, "sysconf_names", {})
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    assert sizes.available_memory(tmp_path) is None
+    for name in ("sysconf", "sysconf_names"):  # as on Windows
+        monkeypatch.delattr(os, name)
+    assert sizes.available_memory(tmp_path) is None

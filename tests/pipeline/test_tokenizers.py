@@ -52,6 +52,8 @@ def test_each_mark_is_a_token() -> None:
     marks = "-_/().'"
     expected = "".join(f" {c} " if c in marks + ":" else c for c in text).split()
     assert [token.text for token in tokenizer(text)] == expected
+    kinds = [kind for kind, _ in tokenizer.explain("(a-b)")]
+    assert kinds == ["PREFIX", "TOKEN", "INFIX", "TOKEN", "SUFFIX"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from spacy.attrs import ENT_ID, ENT_IOB, ENT_KB_ID, ENT_TYPE
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
@@ -13,7 +13,8 @@ from spacy.util import filter_spans
 
 from helpers import blank
 from spacy_cascade.pipeline.spans.entities import write_entities
-from spacy_cascade.pipeline.spans.groups import LastingGroup, table_of_group
+from spacy_cascade.pipeline.spans.groups import LastingGroup, size_of, table_of_group
+from spacy_cascade.pipeline.spans.placing import longest_disjoint
 from spacy_cascade.pipeline.spans.tables import (
     SpanKeys,
     SpanTable,
@@ -120,10 +121,72 @@ def test_a_group_can_be_changed() -> None:
     assert _triples(table_of_group(group)) == [(s.start, s.end, s.label) for s in group]
 
 
+def _append(group: SpanGroup) -> None:
+    group.append(group.doc[0:1])
+
+
+def _exchange(group: SpanGroup) -> None:
+    group[1] = group.doc[0:1]
+
+
+def _take_out(group: SpanGroup) -> None:
+    del group[-2]
+
+
+def _extend(group: SpanGroup) -> None:
+    group += [group.doc[0:1]]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (_append, ["IL-2 gene", "T cells", "Ab"]),
+        (_exchange, ["IL-2 gene", "Ab"]),
+        (_take_out, ["T cells"]),
+        (_extend, ["IL-2 gene", "T cells", "Ab"]),
+    ],
+)
+def test_a_group_knows_whether_it_is_as_it_was_written(
+    change: Callable[[SpanGroup], None], expected: list[str]
+) -> None:
+    doc = _doc()
+    group = _group(doc)
+    joined = group + SpanGroup(doc, spans=[doc[0:1]])
+    assert (len(joined), joined.is_as_written, group.is_as_written) == (3, False, True)
+    assert group.copy().is_as_written
+    change(group)
+    assert [s.text for s in group] == expected
+    assert not group.is_as_written
+    assert not group.copy().is_as_written
+    assert (group.name, list(group.attrs)) == ("found", ["scores"])
+    again = _group(doc).from_bytes(group.to_bytes())
+    assert [s.text for s in again] == expected
+    assert not again.is_as_written
+
+
+def test_copies_on_the_same_tokens_are_alike_and_others_are_spacy_s() -> None:
+    doc = _doc()
+    group = _group(doc)
+    twin = _doc()
+    copied = group.copy(twin)
+    assert (type(copied), copied.name, _rows(copied)) == (LastingGroup, "found", _EXPECTED)
+    copied.attrs["scores"][0] = 7.0
+    assert group.attrs["scores"].tolist() == [0.5, 0.25]
+    others = [Doc(blank().vocab, words=_WORDS), Doc(_NLP.vocab, words=[*_WORDS, "more"])]
+    for other in others:
+        plain = group.copy(other)
+        assert type(plain) is SpanGroup
+        assert _rows(plain) == _EXPECTED
+    spaces = [False, *[True] * 6, False]
+    for other in (Doc(_NLP.vocab, _WORDS, spaces), Doc(_NLP.vocab, [*_WORDS[:-1], "cell"])):
+        with pytest.raises(ValueError, match="E1052"):
+            group.copy(other)
+
+
 def test_spans_are_made_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     doc = _doc()
     group = _group(doc)
-    assert group.table.n_spans == SpanGroup.__len__(group) + 2 == 2
+    assert group.table.n_spans == size_of(group) == SpanGroup.__len__(group) + 2 == 2
     assert len(group) == SpanGroup.__len__(group) == 2
 
 
@@ -149,14 +212,42 @@ def test_merged_tokens_before_and_after_spans_were_made() -> None:
         doc = _doc()
         group = doc.spans["found"] = _group(doc)
         if look_before:
-            assert len(group) == 2
+            assert len(list(group)) == 2
+        assert not group.is_renumbered
         with doc.retokenize() as retokenizer:
             retokenizer.merge(doc[3:5])
             retokenizer.merge(doc[0:2])
+        assert group.n_spans == size_of(group) == len(group) == 2
         assert [s.text for s in group] == ["IL-2 gene", "T cells"]
+        assert (group.name, group.attrs["scores"].tolist()) == ("found", [0.5, 0.25])
+        assert group.is_renumbered
+        assert group.is_as_written
         assert _triples(group.table) == [(s.start, s.end, s.label) for s in group]
         copied = next(DocBin(docs=[doc]).get_docs(_NLP.vocab)) if look_before else doc.copy()
         assert [s.text for s in copied.spans["found"]] == ["IL-2 gene", "T cells"]
+
+
+def test_an_empty_span_has_the_token_at_its_place_after_a_merge() -> None:
+    doc = _doc()
+    table = _table(doc, (1, 1, "GAP"), (3, 3, "GAP"), (6, 8, "CELL"))
+    group = LastingGroup(doc, name="found", table=table, attrs={})
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[1:3])
+    assert [row[:2] for row in _triples(group.table)] == [(1, 2), (2, 3), (5, 7)]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 3)), max_size=5))
+@example([])
+@example([(0, 1), (2, 2), (3, 3)])
+@example([(2, 1), (3, 2), (0, 1), (4, 3)])
+@example([(1, 2), (0, 2)])
+@example([(0, 3), (0, 2), (3, 3), (5, 3)])
+def test_the_longest_spans_stay_as_spacy_chooses_them(rows: list[tuple[int, int]]) -> None:
+    doc = _doc()
+    spans = [Span(doc, start, start + length, str(i)) for i, (start, length) in enumerate(rows)]
+    chosen = longest_disjoint(*_keys([(s.start, s.end, 0) for s in spans])[:2])
+    assert [spans[i].label_ for i in chosen] == [s.label_ for s in filter_spans(spans)]
 
 
 def test_tables_of_several_docs() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from spacy.language import Language
+from spacy.tokens import Doc
 
 from helpers import SENTENCES, TEXTS, make_examples, trained_cascade
 from spacy_cascade import ConfigError, TrainingError
@@ -74,6 +77,16 @@ def test_entities_stay_and_losses_fall(trained: Language, examples) -> None:
         assert [(e.start, e.end, e.label) for e in before.ents] == [
             (e.start, e.end, e.label) for e in after.ents
         ]
+
+
+def test_what_comes_after_the_last_confidences_is_not_run(trained: Language, examples) -> None:
+    @Language.component("unused_by_calibration")
+    def refuse(doc: Doc) -> Doc:
+        raise AssertionError(doc.text)
+
+    nlp = deepcopy(trained)
+    nlp.add_pipe("unused_by_calibration")
+    assert calibrate(nlp, examples)[1] == calibrate(trained, examples)[1]
 
 
 def test_a_temperature_divides_scores(trained: Language) -> None:

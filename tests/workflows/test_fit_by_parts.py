@@ -126,9 +126,26 @@ def test_the_order_of_examples_is_always_the_same(monkeypatch: pytest.MonkeyPatc
 def test_a_score_stands_for_another_that_there_is_not(
     scores: dict[str, Any], score: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    totals: list[int] = []
+
+    def bar(description: str, iterable: Iterator[Any], total: int) -> Iterator[Any]:
+        totals.append(total)
+        return iterable
+
     monkeypatch.setattr(Language, "evaluate", lambda *_: scores)
+    monkeypatch.setattr(module, "progress", bar)
     nlp = cascade()
     assert spacy_cascade.fit(nlp, make_examples(nlp), make_examples(nlp), 1).score == score
+    assert totals == [1]
+
+
+@pytest.mark.parametrize(("n_examples", "min_count"), [(1, 1), (999, 1), (1000, 5)])
+def test_of_few_examples_every_feature_is_kept(n_examples: int, min_count: int) -> None:
+    nlp = blank()
+    module._add_cascade(nlp, n_examples)
+    assert nlp.pipe_names == ["cascade_segmenter", "cascade_classifier"]
+    for _, pipe in nlp.pipeline:
+        assert pipe.model.attrs["min_count"] == min_count  # type: ignore[attr-defined]
 
 
 def test_encoders_of_learners_learn_and_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,14 @@ from spacy.util import registry
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-from helpers import PROJECT
+from helpers import PROJECT, SENTENCES, gold_doc
 from spacy_cascade import ConfigError
 from spacy_cascade.workflows.folds import (
     as_given,
     check_folds,
+    entity_f1,
     filled_config,
+    saving_callback,
     train_pipeline,
     with_corpora,
     with_threads,
@@ -77,6 +79,25 @@ def test_a_filled_config_has_all_settings_and_no_variables() -> None:
     given["components"]["cascade_segmenter"]["nonsense"] = 1
     with pytest.raises(ConfigError, match=r"The training config cannot be used.*nonsense"):
         filled_config(given, TRAIN, DEV)
+    given["corpora"]["dev"]["path"] = "${paths.nowhere}"
+    with pytest.raises(ConfigError, match=r"The training config cannot be used.*nowhere"):
+        filled_config(given, TRAIN, DEV)
+
+
+def test_nothing_is_done_before_saving_where_nothing_is_said(trained: Language) -> None:
+    for training in ({}, {"before_to_disk": None}):
+        assert saving_callback(Config({"training": training}))(trained) is trained
+
+
+def test_f1_of_entities_is_a_number_also_where_there_are_none(
+    trained: Language, tmp_path: Path
+) -> None:
+    path = tmp_path / "dev.spacy"
+    docs = [gold_doc(trained.vocab, *sentence) for sentence in SENTENCES[:2]]
+    DocBin(docs=docs).to_disk(path)
+    assert entity_f1(trained, path) == 1.0
+    DocBin(docs=[Doc(trained.vocab, words=["Nothing"])]).to_disk(path)
+    assert entity_f1(trained, path) == 0.0
 
 
 def reader_of(section: Any) -> dict[str, Any]:
@@ -126,8 +147,10 @@ def test_a_part_is_trained_without_a_log_and_without_checkpoints(before: Any, af
     assert components == {"one": {"corpus": None}, "two": {"corpus": corpora["train"]}}
 
 
-def test_a_pipeline_is_trained_with_a_vocabulary_and_finished_once(tmp_path: Path) -> None:
-    """The callback that is called before it is saved sees the best one alone."""
+def test_a_pipeline_is_trained_with_a_vocabulary_and_finished_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The callback that is called before it is saved sees the best one alone; nothing is said."""
     finished: list[Language] = []
 
     @registry.callbacks("tests.finish.v1")
@@ -141,6 +164,7 @@ def test_a_pipeline_is_trained_with_a_vocabulary_and_finished_once(tmp_path: Pat
     path = tmp_path / "dev.spacy"
     DocBin(docs=docs).to_disk(path)
     nlp = train_pipeline(config, docs, path, vocab)
+    assert tuple(capsys.readouterr()) == ("", "")
     assert finished == [nlp]
     assert nlp.vocab is vocab
     assert nlp.config["training"]["before_to_disk"] == {"@callbacks": "tests.finish.v1"}

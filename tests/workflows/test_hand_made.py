@@ -74,6 +74,7 @@ def test_a_bad_span_is_named_with_its_text_and_the_mend(
         read(GOOD, (TEXT, spans))
     message = str(caught.value)
     assert message.startswith(f"Example 2, {TEXT!r}")
+    assert "have faults" not in message
     assert problem in message
     assert mend in message
     assert "\n" not in message
@@ -106,11 +107,13 @@ def test_what_is_right_is_read_without_a_warning() -> None:
     tags = {"entities": ["B-PER", "L-PER", "O", "O", "U-LOC", "O"]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = read(GOOD, twice, (TEXT, {"entities": GOOD[1]}), (TEXT, tags))
+        found = read(GOOD, twice, (TEXT, {"entities": iter(twice[1])}), (TEXT, tags))
+        (whole,) = read(("Oslo", [(0, 4, "LOC")]))
         (negative,) = read((TEXT, [(0, 9, "!PER")]))
         (nested,) = read((TEXT, {"spans": {"sc": [(0, 9, "PER"), (0, 4), (5, 9, "X", "Q1")]}}))
         (none, empty, unknown) = read((TEXT, []), ("", []), (TEXT, {"entities": None}))
     assert [entities(example) for example in found] == [GOOD[1]] * 4
+    assert entities(whole) == [(0, 4, "LOC")]
     assert entities(negative) == [(0, 9, "!PER")]
     assert [span.text for span in nested.reference.spans["sc"]] == ["Anna Berg", "Anna", "Berg"]
     assert [token.ent_iob_ for token in none.reference] == ["O"] * 6

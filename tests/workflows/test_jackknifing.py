@@ -172,6 +172,18 @@ def test_another_task_has_nothing_to_go_on_from(
     assert [doc[0].text for doc in found.docs] == [f"w{i}" for i in range(len(found.docs))]
 
 
+def test_a_folder_is_all_of_its_files(tmp_path: Path, seen: list[list[str]]) -> None:
+    folder, work = tmp_path / "corpus", tmp_path / "work"
+    folder.mkdir()
+    for n, name in enumerate(("a", "b"), start=2):
+        write(folder / f"{name}.spacy", own_tags(n))
+    for n_more in (0, 1):
+        write(folder / "b.spacy", own_tags(3 + n_more))
+        found = jackknife(Config(), folder, folder, folds=2, work=work)
+        assert len(found.docs) == 5 + n_more
+        assert len(seen) == 2 + 2 * n_more
+
+
 def test_docs_that_share_a_sentence_with_the_fold_are_left_out() -> None:
     def doc(text: str, starts: Sequence[int] = ()) -> Doc:
         return make_doc(VOCAB, text, starts)

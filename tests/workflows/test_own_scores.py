@@ -32,6 +32,13 @@ def test_what_has_no_gold_annotation_is_0(nlp: Language) -> None:
     assert nlp.meta["performance"] == {**BEFORE, "ents_f": 0.0}
 
 
+def test_where_there_were_no_scores_there_are_none(nlp: Language) -> None:
+    for before in ({}, None):
+        nlp.meta["performance"] = before
+        take_own_scores(nlp, make_examples(nlp))
+        assert nlp.meta["performance"] is before
+
+
 def test_scores_of_another_pipeline_are_left_out(nlp: Language) -> None:
     take_own_scores(nlp, [])
     assert nlp.meta["performance"] == {}

@@ -88,6 +88,17 @@ def test_an_encoder_that_is_kept_has_no_gradient_left(tok2vec: Any) -> None:
         assert not any(grad.any() for grad in grads)
 
 
+def test_listeners_of_what_is_excluded_forget_what_they_had() -> None:
+    told: dict[str, list[Any]] = {"one": [], "other": []}
+    pipes = [
+        (name, SimpleNamespace(listeners=[SimpleNamespace(receive=lambda *n, it=it: it.append(n))]))
+        for name, it in told.items()
+    ]
+    nlp: Any = SimpleNamespace(pipeline=[*pipes, ("plain", object())], update=lambda *_, **__: None)
+    update(nlp, [], ["other", "plain"], [])
+    assert told == {"one": [], "other": [(None, None, None)]}
+
+
 def test_encoders_are_known_by_who_listens() -> None:
     """One may be of learners alone, of others, of both, or of nobody."""
     learner = pipeline({}, {}).get_pipe(SEGMENTER)

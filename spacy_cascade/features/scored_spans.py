@@ -87,5 +87,7 @@ def scored_keys(attributes: Mapping[str, Any]) -> list[CharacterKey] | None:
     if record is None:
         return None
     rows = [row for row in unpack(record) if row[4] != EARLIER]
-    is_as_written = np.asarray(attributes.get(CONFIDENCE_ATTRIBUTE)).tolist() == [row[3] for row in rows]
+    is_as_written = np.asarray(attributes.get(CONFIDENCE_ATTRIBUTE)).tolist() == [
+        row[3] for row in rows
+    ]
     return [row[:3] for row in rows] if is_as_written else None

@@ -119,6 +119,7 @@ def _fit_and_batch(
     seen = pipe._seen
     new = seen.new(examples, pipe.reads().gold_sum) if pipe.warm_start else []
     if new:
+        pipe._origin = None  # Adaptation begins where an earlier one has ended.
         make_room(pipe, new, [pipe.gold.read(example) for example in new])
         pipe.reset_fit()
         pipe._seen = seen

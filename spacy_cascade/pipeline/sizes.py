@@ -17,6 +17,7 @@ from ..storage import archive
 from ..storage.header import header_excess, make_header
 from ..trainers.base import BYTES_OF_WEIGHT, Room, Shape, Trainer
 from .component import Component
+from .settings import settings_of
 
 MOST_TRANSITIONS = 1 << 24
 """Loss and gradient take about 0.3 ns for each and a token: 5 ms a token, and decoding half."""
@@ -140,7 +141,7 @@ def _advice(component: Component, *steps_before: str, n_transitions: int = 0) ->
     sees_pairs = getattr(component.family, "label_pairs", False)
     if sees_pairs and n_transitions <= MOST_TRANSITIONS:
         steps.append("set label_pairs = false in [model]")
-    if getattr(component, "typed", False):
+    if "typed" in settings_of(type(component)) and getattr(component, "typed", False):
         steps.append("have a cascade, whose segmenter needs no labels (typed = false)")
     elif hasattr(component, "gold_labels"):
         steps.append("learn fewer labels (gold_labels)")

@@ -56,13 +56,15 @@ def train_in_batches(nlp: Language, epochs: int = 8, size: int = 2) -> list[floa
     return losses
 
 
-def test_what_new_examples_teach_adds_up() -> None:
+@pytest.mark.parametrize("penalty", [None, {"@misc": "spacy_cascade.Gaussian.v1"}])
+def test_what_new_examples_teach_adds_up(penalty: dict[str, str] | None) -> None:
     """Whether or not weights are looked at between updates."""
-    nlp = online(**MINIBATCH)
+    settings = {**MINIBATCH, "penalty": penalty}
+    nlp = online(**settings)
     train_in_batches(nlp, epochs=1)
     found = []
     for is_read in (False, True):
-        adapted = online(**MINIBATCH).from_bytes(nlp.to_bytes())
+        adapted = online(**settings).from_bytes(nlp.to_bytes())
         pipe: Any = adapted.get_pipe(NAMES[0])
         for text in ("Fungi grow", "Algae float", "Mice run"):
             pipe.update([make_example(adapted, text, [(0, 1, "cell")])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -211,16 +212,19 @@ def test_so_many_transitions_and_no_more(
 
 
 @pytest.mark.parametrize(
-    ("component", "expected"),
+    ("add", "expected"),
     [
-        ({"gold_labels": None}, "Raise it, or learn fewer labels (gold_labels)."),
-        ({"typed": False}, "Raise it, or merge labels in the corpus."),
-        ({"typed": True, "gold_labels": None}, "Raise it, or have a cascade, whose"),
+        (lambda nlp, model: add_classifier(nlp), "Raise it, or learn fewer labels (gold_labels)."),
+        (partial(add_segmenter, typed=False), "Raise it, or learn fewer labels (gold_labels)."),
+        (partial(add_segmenter, typed=True), "Raise it, or have a cascade, whose segmenter needs"),
+        (
+            lambda _, **settings: SimpleNamespace(family=None),
+            "Raise it, or merge labels in the corpus.",
+        ),
     ],
 )
-def test_advice_of_components_without_label_pairs(component: dict[str, Any], expected: str) -> None:
-    pipe: Any = SimpleNamespace(family=SimpleNamespace(), **component)
-    assert sizes._advice(pipe, "raise it").startswith(expected)
+def test_advice_of_components_without_label_pairs(add: Any, expected: str) -> None:
+    assert sizes._advice(add(blank(), **WITHOUT_PAIRS), "raise it").startswith(expected)
 
 
 def test_room_of_what_has_no_trainer() -> None:

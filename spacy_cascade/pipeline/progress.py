@@ -21,7 +21,8 @@ def progress(description: str, **settings: Any) -> Any:
     bar = tqdm(desc=description, delay=_BAR_AFTER, leave=False, disable=disable, **settings)
     if not bar.disable:
         # tqdm itself looks at the clock only when a part is done, which may take minutes.
-        appear = Timer(_BAR_AFTER, bar.refresh)
+        # Its `refresh` would leave a bar behind that no part follows.
+        appear = Timer(_BAR_AFTER, bar.update, (0,))
         appear.daemon = True
         appear.start()
     return bar

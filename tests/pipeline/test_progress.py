@@ -24,7 +24,7 @@ class Screen(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_BAR_AFTER", 0.05)
+    monkeypatch.setattr(module, "_BAR_AFTER", 0.15)
 
 
 def shown(is_terminal: bool, seconds: float) -> str:
@@ -39,11 +39,13 @@ def test_a_bar_appears_before_the_first_part_is_done() -> None:
     assert "0/5" in shown(True, 0.3)
 
 
-def test_a_bar_is_gone_when_the_work_is_done() -> None:
+@pytest.mark.parametrize("n_done", [[], [5]])
+def test_a_bar_is_gone_when_the_work_is_done(n_done: list[int]) -> None:
     screen = Screen(True)
     with progress("Folds", total=5, file=screen) as bar:
         time.sleep(0.3)
-        bar.update(5)
+        for n in n_done:
+            bar.update(n)
     assert "\n" not in screen.getvalue()
     assert not screen.getvalue().split("\r")[-1].strip()
 

@@ -174,6 +174,23 @@ def test_spans_that_no_tokens_express_are_counted(caplog: pytest.LogCaptureFixtu
     assert found.left_out == ((2, 0, 4, "Anna", "PER", "that cut a token"),)
 
 
+@pytest.mark.filterwarnings("error:fit leaves out")
+def test_where_no_span_can_be_learnt_there_is_an_error_alone() -> None:
+    nlp = blank()
+    doc = Doc(nlp.vocab, words=["Anna", "-", "Berg"], spaces=[False] * 3)
+    doc.set_ents([Span(doc, 0, 1, "PER")], default="outside")
+    nlp.tokenizer.infix_finditer = None
+    with pytest.raises(TrainingError, match="gold span"):
+        spacy_cascade.fit(nlp, [doc], [doc], updates=1)
+
+
+def test_spans_of_other_labels_do_not_count() -> None:
+    nlp = cascade({"gold_labels": ["protein"]}, {"gold_labels": ["protein"]})
+    examples = make_examples(nlp)
+    found = spacy_cascade.fit(nlp, examples, examples, updates=1)
+    assert found.n_spans == sum(span[2] == "protein" for _, spans in SENTENCES for span in spans)
+
+
 def test_the_reason_of_each_span_that_is_left_out_is_counted() -> None:
     nlp = blank()
     nlp.add_pipe("cascade_segmenter", config={"gold_key": "sc", "gold_level": "outermost"})

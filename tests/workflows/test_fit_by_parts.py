@@ -66,6 +66,11 @@ def test_the_update_of_the_best_mean_is_chosen(monkeypatch: pytest.MonkeyPatch) 
         bars.append(Bar(*given, **settings))
         return bars[-1]
 
+    def calibrate(nlp: Language, steps: Any) -> dict[str, float]:
+        assert [step.score for step in steps] == [0.8, 0.4]
+        return {"cascade_segmenter": 2.0}
+
+    monkeypatch.setattr(module, "_calibrate", calibrate)
     monkeypatch.setattr(module, "_FOLDS", 3)
     monkeypatch.setattr(module, "_run", run_part)
     monkeypatch.setattr(module, "progress", bar)
@@ -73,6 +78,7 @@ def test_the_update_of_the_best_mean_is_chosen(monkeypatch: pytest.MonkeyPatch) 
     nlp = cascade()
     found = spacy_cascade.fit(nlp, make_examples(nlp)[:4], updates=3)
     assert (found.updates, found.score) == (2, pytest.approx(0.6))
+    assert found.temperatures == {"cascade_segmenter": 2.0}
     (told,) = bars
     assert (told.total, told.n) == (3 * 4, 2 * 3 + 2)
 

@@ -79,9 +79,23 @@ def test_a_filled_config_has_all_settings_and_no_variables() -> None:
     given["components"]["cascade_segmenter"]["nonsense"] = 1
     with pytest.raises(ConfigError, match=r"The training config cannot be used.*nonsense"):
         filled_config(given, TRAIN, DEV)
-    given["corpora"]["dev"]["path"] = "${paths.nowhere}"
-    with pytest.raises(ConfigError, match=r"The training config cannot be used.*nowhere"):
+    given["components"]["cascade_segmenter"] = {"factory": "cascade_segmenter", "n_best": 0}
+    with pytest.raises(ConfigError, match=r"^n_best"):
         filled_config(given, TRAIN, DEV)
+
+
+@pytest.mark.parametrize("variable", ["${paths.nowhere}", "${corpora.dev.path}", "${paths"])
+def test_variables_that_have_no_value_are_named(variable: str) -> None:
+    """One stands for itself."""
+    given = Config({
+        "nlp": {"lang": "xx"}, "corpora": {"dev": {"path": variable}}, "training": {},
+    })  # fmt: skip
+    for attempt in (
+        lambda: filled_config(given, TRAIN, DEV),
+        lambda: train_pipeline(given, [], DEV),
+    ):
+        with pytest.raises(ConfigError, match=r"The training config cannot be used.*interpolation"):
+            attempt()
 
 
 def test_nothing_is_done_before_saving_where_nothing_is_said(trained: Language) -> None:

@@ -72,6 +72,7 @@ growth by | 5 - fluorouracil [ 5 - FU | ]
 | Epstein-Barr virus -LRB- EBV | -RRB-
 | heat shock protein ( HSP | , 70 kDa )
 | CD34 + dendritic cells ( CD34DCs | )
+| A1 B ( A - B | )
 and aside and | anode ( AND | )"""
 """What stands before a long form, it and its short form, and what stands after them."""
 
@@ -111,6 +112,9 @@ def test_brackets_may_hold_the_long_form(text: str, short: str, long: str) -> No
         "heat ( h )",
         "acetone ( Acetylacid3 )",
         "heat shock protein ( - HSP )",
+        "HSP ( heat [ shock protein )",
+        # It has as many characters as its short form.
+        "A B ( A - B )",
         # Seven words are too many for three characters.
         "heat a1 a2 a3 shock a5 protein ( HSP )",
         "P 1 ( p < 0.05 )",
@@ -123,9 +127,18 @@ def test_no_abbreviation(text: str) -> None:
 
 
 def test_both_forms_stand_in_one_sentence() -> None:
-    long, short = HSP[:3], HSP[3:]
-    assert not len(explained(read([[long, short]])).short)
-    assert not len(explained(read([[long], [short]])).short)
+    for words in (HSP, ["HSP", "(", *HSP[:3], ")"]):
+        assert len(explained(read([[words]])).short) == 1
+        for cut in range(1, len(words)):
+            assert not len(explained(read([[words[:cut], words[cut:]]])).short)
+            assert not len(explained(read([[words[:cut]], [words[cut:]]])).short)
+
+
+def test_most_tokens_in_brackets() -> None:
+    """Thirty of them, of which signs are no words of a long form."""
+    long = "heat shock " + "- " * 27 + "protein"
+    assert found_in(f"HSP ( {long} )") == [("HSP", long)]
+    assert found_in(f"HSP ( {long[:-7]}- protein )") == []
 
 
 @settings(max_examples=100)
@@ -199,6 +212,7 @@ def test_long_texts_take_linear_time() -> None:
 @settings(max_examples=50)
 @given(DOCS)
 @example([[HSP, HEAT, ["HSPs", "T", "HSP"]], [["HSP"]]])
+@example([[["HSP"]], [["HSP", "(", "heat", "shock", "protein", ")", "HSP"]]])
 def test_tokens_know_their_abbreviation(docs) -> None:
     """Within one Doc, the first explanation counts, and the longest short form."""
     found, links = Explained().of(read(docs))

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from reference import left_out, longest_matches
 from spacy_cascade.errors import TemplateError
-from spacy_cascade.features.resources import span_flags
+from spacy_cascade.features.resources import InvalidArray, span_flags
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.systems.dictionaries.lexicons import BEGIN, INSIDE, Lexicon, _find
+from spacy_cascade.systems.dictionaries.listed_terms import ListedTerms
 from spacy_cascade.systems.dictionaries.terms import Term, spell
 
 NAMES: dict[int, str | None] = {0: None, int(BEGIN): "begin", int(INSIDE): "inside"}
@@ -175,6 +176,51 @@ def test_a_shorter_term_takes_the_place_of_one_that_is_left_out():
     lexicon = learnt(make_lexicon([["il-2", "gene"], ["il-2"]]), words, doc_starts, flags)
     values = lexicon.values_of_others(words, sequence_starts, doc_starts, flags)
     assert values.tolist() == [BEGIN, 0, BEGIN, BEGIN]
+
+
+LABELS = ["x", 'a "b], \\c\\', "é"]
+
+
+@pytest.mark.parametrize("labels", [[], LABELS])
+def test_saved_and_restored(labels: list[str]) -> None:
+    listed = ListedTerms(make_lexicon([["a"], ["b"], ["a", "c"]], labels), False)
+    arrays = listed.arrays()
+    ListedTerms.check(arrays)
+    again = ListedTerms.restore(arrays, None).lexicon
+    words = hashes(["a", "b", "a", "c"])
+    expected = listed.lexicon.values(words, np.array([0, 4]))
+    np.testing.assert_array_equal(again.values(words, np.array([0, 4])), expected)
+    assert list(again.labels) == (labels or [""])
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "problem"),
+    [
+        ("complete", None, "has labels beyond its own"),
+        ("labels", b"", "does not begin like a list"),
+        ("labels", b'{"x", "y"]', "does not begin like a list"),
+        ("labels", b"[]", "no label at byte 1"),
+        ("labels", b'["x", "y"', "no label at byte 6"),
+        ("labels", b'["x", y]', "no label at byte 6"),
+        ("labels", b'["x", "y"] ', "goes on behind its end"),
+        ("labels", b'["x", "\\ud800"]', "surrogates"),
+        ("labels", b'["x", "\xff"]', "decode"),
+        ("labels", b'["x", "y", "z", "u"]', "more than 3 labels"),
+    ],
+)
+def test_damaged_arrays(
+    part: str, content: bytes | None, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spacy_cascade.systems.dictionaries.listed_terms.MAXIMUM_LABELS", 3)
+    arrays = ListedTerms(make_lexicon([["a"], ["b"], ["c"]], LABELS), False).arrays()
+    if content is None:
+        arrays[part][-1] = len(LABELS) + 1
+    else:
+        arrays[part] = np.frombuffer(content, np.uint8)
+    with pytest.raises(InvalidArray) as error:
+        ListedTerms.check(arrays)
+    assert error.value.part == part
+    assert problem in error.value.problem
 
 
 @pytest.mark.parametrize("labels", [["a", "b", "c"], ["a" * 5_001]])

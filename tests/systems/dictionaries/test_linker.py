@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from spacy.tokens import Doc, DocBin, Span
 from helpers import blank, make_doc
 from round_trips import WAYS
 from spacy_cascade import Candidate, ConfigError, ModelFileError, NotTrainedError, TemplateError
+from spacy_cascade.storage import model_file
 from spacy_cascade.systems.dictionaries.linker import CascadeLinker
 
 ROWS = "IL-2\tG1\tprotein\nil-2\tG2\nIL-2\tG3\tprotein\nIL-2 gene\tD1\tDNA\nIL-2\tG1\tprotein\n"
@@ -205,7 +207,8 @@ def test_a_generator_of_ones_own(tmp_path: Path) -> None:
             return (*super().generators, First())
 
     nlp, made = linker(tmp_path)
-    similar = Similar(nlp, "similar", made.cfg).from_bytes(made.to_bytes())
+    made.to_disk(tmp_path / "saved")
+    similar = Similar(nlp, "similar", made.cfg).from_disk(tmp_path / "saved")
     doc = entity_doc(nlp, "STAT5 IL-2 AP-1", *((i, i + 1, "protein") for i in range(3)))
     assert [e.kb_id_ for e in similar(doc).ents] == ["S", "G1", ""]
 
@@ -222,6 +225,8 @@ def test_errors(tmp_path: Path) -> None:
         made.initialize(nlp=nlp)
     with pytest.raises(ConfigError, match="entity_labels for 'cells', but no such list"):
         made.entity_labels = {"cells": ["cell"]}
+    with pytest.raises(ConfigError, match="'ids' has entity_labels for 'cells'"):
+        CascadeLinker(nlp, "ids", {**made.cfg, "entity_labels": {"cells": ["cell"]}})
     with pytest.raises(TemplateError, match="Line 2 of the lexicon 'genes'"):
         linker(tmp_path, "p53\tG1\n\tG2\n")
     with pytest.raises(TemplateError, match=r"No term of the lexicon 'genes' has an id"):
@@ -246,6 +251,27 @@ def test_damaged_files(tmp_path: Path, generator: Any) -> None:
     for n in range(0, len(data), 97):
         with pytest.raises(ModelFileError):
             made.from_bytes(data[:n])
+
+
+@pytest.mark.parametrize(
+    ("header", "arrays", "message"),
+    [
+        ({"identity": {"lists": "genes"}}, {}, "no valid list of term lists"),
+        ({"identity": {"lists": []}}, {}, "no valid list of term lists"),
+        ({"labels": ["protein"]}, {}, "no valid list of term lists"),
+        ({}, {"lower_keys": None}, "no valid array 'lower_keys'"),
+        ({}, {"ends": np.zeros(1, np.uint8)}, "no valid array 'ends'"),
+        ({}, {"more": np.zeros(1, np.int32)}, "unknown array 'more'"),
+    ],
+)
+def test_files_of_other_content(header: Any, arrays: Any, message: str, tmp_path: Path) -> None:
+    _, made = linker(tmp_path)
+    data = made.to_bytes()
+    its_header, its_arrays = model_file.unpack(data, "here")
+    kept = {name: array for name, array in {**its_arrays, **arrays}.items() if array is not None}
+    with pytest.raises(ModelFileError, match=message):
+        made.from_bytes(model_file.pack({**its_header, **header}, kept))
+    assert made.to_bytes() == data
 
 
 def test_a_file_of_another_component(trained: Language, tmp_path: Path) -> None:

@@ -75,6 +75,13 @@ def test_entries_come_in_the_order_of_the_lists(tmp_path: Path) -> None:
     assert [e.list_name + e.id for e in entries] == ["b2", "b1", "a0", "a2"]
 
 
+def test_each_list_needs_an_id(tmp_path: Path) -> None:
+    for name, rows in (("a", "x\t1\n"), ("b", "y\n")):
+        (tmp_path / f"{name}.tsv").write_text(rows, encoding="utf8")
+    with pytest.raises(TemplateError, match=r"lexicon 'b' has an id \(.*b\.tsv\)"):
+        TermIds.read({name: str(tmp_path / f"{name}.tsv") for name in "ab"}, tokenize)
+
+
 @pytest.fixture
 def saved(tmp_path: Path) -> dict[str, Any]:
     ids = read(tmp_path, [(["é-b"], "1", "x"), (["A"], "2", ""), (["a"], "3", "x")])
@@ -87,6 +94,7 @@ def test_saved_arrays_come_back(saved: dict[str, Any]) -> None:
     assert TermIds.shapes(saved) == {
         name: (array.shape, array.dtype.str[1:]) for name, array in saved.items()
     }
+    assert {size for size, _ in TermIds.shapes({}).values()} == {(0,)}
 
 
 @pytest.mark.parametrize(
@@ -98,6 +106,7 @@ def test_saved_arrays_come_back(saved: dict[str, Any]) -> None:
         ("ends", 0, 1),
         ("ends", -1, 2),
         ("written_keys", 0, 2**64 - 1),
+        ("written_keys", -2, 2**64 - 1),
         ("written_ends", 0, 2),
         ("written_ends", -1, 9),
         ("lower_ends", 0, 0),

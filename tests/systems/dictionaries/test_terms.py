@@ -18,6 +18,7 @@ from spacy_cascade.systems.dictionaries.terms import (
     Spellings,
     Term,
     TermList,
+    list_from,
     read_spellings,
     read_terms,
     spell,
@@ -107,6 +108,16 @@ def test_columns_that_are_no_term(line: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [list, TermList])
 def test_terms_from_the_config(make: Any) -> None:
     assert read(make(["p53 ", "", "STAT 5"])) == [(["p53"], ""), (["STAT", "5"], "")]
+
+
+def test_what_stands_under_lexicons() -> None:
+    listed = TermList(["p53"], leave_out=True)
+    assert list_from(listed) is listed
+    assert list_from(Path("genes.tsv")) == list_from("genes.tsv") == TermList("genes.tsv")  # type: ignore[arg-type]
+    for source in (5, None, ["p53", 5], {"p53": "G1"}):
+        with pytest.raises(TemplateError, match="'lexicons' is the path of a file, terms or") as e:
+            list_from(source)  # type: ignore[arg-type]
+        assert f"not {source!r}." in str(e.value)
 
 
 @pytest.mark.parametrize(

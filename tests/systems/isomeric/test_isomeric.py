@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,13 +27,13 @@ LENGTHS = [3, 1, 2, 4]
 
 def random_chain_problem(
     generator: np.random.Generator, scheme: str, labels: tuple[str, ...], sigma: float,
-    threads: int = 1, label_pairs: bool = True, order: int = 1,
+    threads: int = 1, label_pairs: bool = True, order: int = 1, lengths: Sequence[int] = LENGTHS,
 ) -> tuple[Objective, Corpus]:  # fmt: skip
     """A problem whose tags are all observed."""
     tag_set = TagSet(scheme, labels)
     lattice = tag_set.lattice(label_pairs)
     no_cost = np.zeros((lattice.n_labels, lattice.n_labels))
-    design, corpus = random_corpus(generator, lattice, LENGTHS, no_cost, sigma, missing=0.0)
+    design, corpus = random_corpus(generator, lattice, lengths, no_cost, sigma, missing=0.0)
     data = data_of(design, corpus)
     if order > 1:
         data = replace(data, structure=HigherOrderFamily(order=order).of_spans(tag_set))
@@ -139,6 +140,15 @@ def test_terms_by_enumeration(
     assert joint.loss.terms.second == pytest.approx(losses[1].sum())
     assert joint.loss.terms.constraint == pytest.approx(0.5 * strength * (distance**2).sum())
     assert joint.loss.terms.distance == pytest.approx(np.abs(distance).mean())
+
+
+def test_no_sequences_have_no_loss(generator: np.random.Generator) -> None:
+    first, _ = random_chain_problem(generator, "BILOU", LABELS[:1], 0.8, lengths=[])
+    second, _ = random_chain_problem(generator, "IOB2", LABELS, 1.3, lengths=[])
+    joint = JointObjective(first, second, 0.7)
+    value, gradient = joint.value_and_gradient(np.zeros(n_parameters(joint)))
+    assert (value, joint.loss.terms) == (0.0, (0.0, 0.0, 0.0, 0.0))
+    assert not gradient.any()
 
 
 def observed_score(chain: Chain) -> float:

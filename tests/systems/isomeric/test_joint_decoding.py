@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from helpers import (
+    TRAINER,
     add_segmenter,
     annotation,
     blank,
@@ -18,6 +19,7 @@ from helpers import (
     train,
 )
 from spacy_cascade import ConfigError
+from structures import semi_markov
 
 MODEL = {
     "min_count": 1,
@@ -103,6 +105,22 @@ def test_some_text_is_labelled_otherwise(nlp: Language) -> None:
     assert found[0] != found[1]
 
 
+def test_one_segmentation_is_enough_and_an_empty_doc_needs_none(nlp: Language) -> None:
+    second = nlp.get_pipe("types")
+    second.joint_key = None
+    with nlp.select_pipes(disable="types"):
+        docs = list(nlp.pipe(TEXTS))
+    alone = list(second.pipe([doc.copy() for doc in docs]))
+    for doc in docs:
+        for k in range(2, N + 1):
+            del doc.spans[f"cascade/{k}"]
+    second.joint_key = "cascade"
+    found = list(second.pipe([nlp.make_doc(""), *docs]))
+    assert [bounds(doc.spans["types"]) for doc in found] == [
+        [], *(bounds(doc.spans["types"]) for doc in alone)
+    ]  # fmt: skip
+
+
 def test_what_joint_decoding_needs() -> None:
     nlp = two_chains(joint_key="cascade")
     nlp.get_pipe("cascade_segmenter").n_best = 1
@@ -119,4 +137,15 @@ def test_what_joint_decoding_needs() -> None:
     nlp.add_pipe("cascade_segmenter", "types", config={"model": MODEL, **LIKELIHOOD, **config})
     train(nlp, make_examples(nlp), updates=1)
     with pytest.raises(ConfigError, match="scores instead of probabilities"):
+        nlp(TEXTS[0])
+
+
+def test_spans_that_are_scored_as_wholes_cannot_be_decoded_jointly() -> None:
+    nlp = blank()
+    add_segmenter(nlp, **LIKELIHOOD, n_best=2)
+    config = {"trainer": TRAINER, "spans_key": "types", "joint_key": "cascade"}
+    model = {"model": semi_markov(), **LIKELIHOOD}
+    nlp.add_pipe("cascade_segmenter", "types", config={**model, **config})
+    train(nlp, make_examples(nlp), updates=1)
+    with pytest.raises(ConfigError, match=r"'types' scores spans as wholes.*joint_key = null"):
         nlp(TEXTS[0])

@@ -86,11 +86,17 @@ def test_both_learn_and_the_terms_of_the_loss_are_shown(tmp_path: Path) -> None:
     one, two, penalty, distance = (losses[0][f"types: {name}"] for name in names)
     assert max(one, two) < 0 < min(penalty, distance)
     assert losses[0]["types"] > penalty - one - two  # and the priors
-    stdout = io.StringIO()
+    shown = io.BytesIO()
+    stdout = io.TextIOWrapper(shown, encoding="utf8")  # It keeps lines until it is flushed.
     log_step, _ = make_terms_logger()(nlp, stdout, io.StringIO())
-    log_step({"losses": losses[0], "epoch": 0, "step": 1, "score": 0.5, "other_scores": {}})
-    line = stdout.getvalue().splitlines()[-1]
+    row = {"losses": losses[0], "epoch": 0, "step": 1, "score": 0.5, "other_scores": {}}
+    log_step(row)
+    *head, line = shown.getvalue().decode().splitlines()
     assert f"penalty {penalty:.6g}, mean |D| {distance:.6g}" in line
+    log_step({**row, "losses": {"cascade_segmenter": 1.0, "types": 2.0}})
+    log_step(None)
+    after = shown.getvalue().decode().splitlines()[len(head) + 1 :]
+    assert [line.split()[:4] for line in after] == [["0", "1", "1.00", "2.00"]]
     nlp.to_disk(tmp_path)
     assert annotations(spacy.load(tmp_path)) == annotations(nlp)
 

@@ -206,6 +206,19 @@ def test_tags_that_were_not_given_are_not_learnt() -> None:
     assert found[0].split()[:3] == ["DT", "NN", "NN"]
 
 
+def test_a_single_tag_is_a_structure_of_one() -> None:
+    """Beside what stands before the first token. So is that of a tagger without any tag yet."""
+    nlp = blank()
+    tagger = add_tagger(nlp)
+    assert tagger.structure.n_labels == len(tagger.structure_labels) == 2
+    nlp.initialize()
+    assert tags_of(nlp(make_doc(nlp.vocab, "T cells"))) == "? ?"
+    train(nlp, examples_of(nlp, [("T cells", "NN NN")]))
+    assert tagger.structure.n_labels == len(tagger.structure_labels) == 2
+    again: Any = add_tagger(blank()).from_bytes(tagger.to_bytes())
+    assert tags_of(again(make_doc(again.vocab, "no cells"))) == "NN NN"
+
+
 # Errors
 
 

@@ -47,6 +47,11 @@ def test_clusters_of_any_names(text: str, tmp_path: Path) -> None:
         assert table.word_codes(["dog"]).tolist() == [0]
 
 
+def test_names_are_no_paths_where_not_all_of_them_are(tmp_path: Path) -> None:
+    table = read(tmp_path, "verbs1\tsaw\t3\nverbs2\tran\t2\n000100\tcat\t9\n000101\tdog\t9\n")
+    assert table.sizes == [4]
+
+
 def test_of_a_word_that_is_listed_twice_the_more_frequent_line_counts(tmp_path: Path) -> None:
     table = read(tmp_path, "a\tx\t1\nb\tx\t3\na\ty\t1\nb\tz\t1\na\tx\t2\n")
     assert together(table, 0, "x", "z")

@@ -6,6 +6,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from spacy.util import load_model_from_config
 
 from helpers import add_segmenter, annotation, annotations, blank, make_examples, train
 from round_trips import through_bytes, through_disk, through_pickle
+from similar_spans import tokens_of
 from spacy_cascade import ModelFileError, TemplateError, fit
 from spacy_cascade.features.names import find_names
+from spacy_cascade.features.resources import InvalidArray
 from spacy_cascade.features.template_sets import (
     make_classification,
     make_segmentation,
@@ -28,7 +31,7 @@ from spacy_cascade.features.template_sets import (
 from spacy_cascade.pipeline.initializing import units_of
 from spacy_cascade.storage import archive
 from spacy_cascade.systems.words.files import read_table, write_table
-from spacy_cascade.systems.words.pieces import WordPieces
+from spacy_cascade.systems.words.pieces import WordPieces, bytes_of
 from spacy_cascade.systems.words.sources import Included, IncludedTable, make_english, read_tables
 from spacy_cascade.systems.words.table import About, WordTable
 from spacy_cascade.tools.words.tables import table_of_pieces, table_of_vectors
@@ -47,10 +50,10 @@ def made() -> WordTable:
     return table_of_vectors(words, np.eye(3, 6)[kind] + noise, about, sizes=(3, 6))
 
 
-def of_pieces() -> WordTable:
+def of_pieces(sizes: tuple[int, ...] = (2, 4)) -> WordTable:
     vectors = np.random.default_rng(1).normal(size=(4, 6)).astype(np.float32)
     pieces = WordPieces.of([" a", "b", " c", "d"], vectors, is_lower=True)
-    return table_of_pieces(pieces, ["ab", "cd", "abb", "cdb", "a"], About("p"), sizes=(2, 4))
+    return table_of_pieces(pieces, ["ab", "cd", "abb", "cdb", "a"], About("p"), sizes)
 
 
 @pytest.mark.parametrize("make", [made, of_pieces])
@@ -77,6 +80,12 @@ DAMAGES: dict[str, tuple[Callable[[], WordTable], str, Any]] = {
     "empty": (made, "sizes", lambda a: a * np.int32(0)),
     "no tree": (of_pieces, "groups", lambda a: a[::-1]),
     "gap": (of_pieces, "groups", lambda a: a * np.uint16(2)),
+    "back": (of_pieces, "groups", lambda a: np.array([[0, 1, 0, 1], a[1]], np.uint16)),
+    "crossed": (
+        lambda: of_pieces((2, 4, 5)),
+        "groups",
+        lambda a: np.array([[0, 1, 1, 1, 1], a[1], a[2]], np.uint16),
+    ),
     "no groups": (of_pieces, "groups", lambda a: a[:, :0]),
     "members": (made, "members", lambda a: np.full(3, 255, np.uint8)),
     "few members": (made, "members", lambda a: a[:4]),
@@ -104,6 +113,49 @@ def test_a_damaged_table_is_refused(damage: str, tmp_path: Path) -> None:
         read_table("x", str(tmp_path / "x.words"))
 
 
+@pytest.mark.parametrize("sizes", [[], [1, 2, 3, 4, 5], [0, 2], [1 << 16], [2, 1 << 16]])
+def test_sizes_that_no_table_has(sizes: list[int]) -> None:
+    listed = {"keys": np.zeros(0, np.uint64), "clusters": np.zeros((len(sizes), 0), np.uint16)}
+
+    def check(sizes: list[int]) -> None:
+        members = {"members": bytes_of(["x"] * sum(sizes))}
+        counted = {"sizes": np.array(sizes, dtype=np.int32), **members}
+        WordTable.check({**made().arrays(), **listed, **counted})
+
+    with pytest.raises(InvalidArray) as error:
+        check(sizes)
+    assert (error.value.part, error.value.problem) == ("sizes", "has numbers that are no sizes")
+    listed["clusters"] = np.zeros((4, 0), np.uint16)
+    check([1, 2, 3, (1 << 16) - 1])
+
+
+def test_words_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, words = made(), ["saw", "unknown"]
+    codes = table.word_codes(words).tolist()
+    monkeypatch.setattr("spacy_cascade.systems.words.table.hash_strings", None)
+    assert table.word_codes(words[::-1]).tolist() == codes[::-1]
+    assert table.word_codes([]).tolist() == []
+
+
+def test_vectors_are_those_of_the_pieces() -> None:
+    words, table = ["abcd", "", "xyz"], of_pieces()
+    assert table.pieces is not None
+    np.testing.assert_array_equal(table.word_vectors(words), table.pieces.vectors(words))
+    assert made().word_vectors(words) is None
+
+
+def test_the_share_of_known_words() -> None:
+    """Where a table is used that knows less than a fifth of a corpus, a warning says so."""
+    table = made()
+    assert [table.share(words) for words in ([], ["abc", "Zz"], ["abc"])] == [0.0, 0.5, 1.0]
+    for words, n in ((["abc", *"vwxyz"], 1), (["abc", *"wxyz"], 0), ([], 0)):
+        blocks = [(tokens_of([[word]]), np.zeros((1, 4), np.int32)) for word in words]
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            assert table.learn_in_blocks(partial(iter, blocks)) is table
+        assert [warning.filename for warning in found] == [__file__] * n
+
+
 def test_too_many_clusters() -> None:
     arrays = {"sizes": np.array([1 << 17], dtype=np.int32)}
     with pytest.raises(TemplateError, match="65,535 clusters"):
@@ -127,6 +179,7 @@ def test_templates_of_one_size_and_of_all() -> None:
 @pytest.mark.parametrize(
     ("text", "words", "problem"),
     [("cluster(mine, 5)", {"mine": "a"}, "from 1 to 4"), ("cluster(mine, 0)", {"mine": "a"}, "1"),
+     ("cluster(mine, 0..2)", {"mine": "a"}, "from 1 to 4"),
      ("cluster(x)", {"mine": "a"}, "no table of words 'x'.*add it under 'words'"),
      ("cluster(mine)", {"mine": 5}, "the path of a file, or spacy_cascade.English.v1")],
 )  # fmt: skip

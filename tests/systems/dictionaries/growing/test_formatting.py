@@ -7,7 +7,12 @@ import time
 import pytest
 
 from spacy_cascade import ConfigError
-from spacy_cascade.systems.dictionaries.growing.evidence import Found, GrownTerm, ranked_terms
+from spacy_cascade.systems.dictionaries.growing.evidence import (
+    Evidence,
+    Found,
+    GrownTerm,
+    ranked_terms,
+)
 from spacy_cascade.systems.dictionaries.growing.formatting import Thresholds, from_pages, of_group
 from spacy_cascade.systems.dictionaries.growing.pages import MOST_CHARACTERS, read_items
 
@@ -61,6 +66,39 @@ def test_scores_and_evidence() -> None:
     assert evidence[:4] == ("1.html", "column 1 of table 0: td", 2, 3)
     assert kyiv.score == pytest.approx(1 - (1 - 1.5 / 4) * (1 - 1.5 / 4))
     assert of_group("p", "pattern x", 2, 3, 3).probability == pytest.approx(1.5 / 4)
+
+
+def test_the_best_evidence_and_the_best_terms_come_first() -> None:
+    """Of equals the first source, the smaller group and the first term."""
+    given = [
+        ("Kyiv", "b", 9, 0.5), ("kyiv", "a", 9, 0.5), ("KYIV", "c", 2, 0.75),
+        ("Riga", "a", 3, 0.5), ("Lima", "a", 3, 0.5), ("Bonn", "a", 4, 0.5),
+    ]  # fmt: skip
+    found = ranked_terms((text, Evidence(source, "g", 1, *rest)) for text, source, *rest in given)
+    assert [term.text for term in found] == ["Kyiv", "Lima", "Riga", "Bonn"]
+    assert [evidence.source for evidence in found[0].evidence] == ["c", "a", "b"]
+    assert found[0].score == 1 - 0.5 * 0.5 * 0.25
+
+
+def test_a_text_belongs_to_the_list_and_column_around_it_and_to_a_pattern() -> None:
+    """Of nested ones to the inner one; its pattern has three elements around it."""
+    cell = b"<td><ol><li class='b12 a3 7'><i><b>Rome</b></i></ol>"
+    table = b"<table><tr><td>1<td>2" + cell + b"</table>"
+    page = b"<ul><li><table><tr><th>3<td>" + table + b"</table></ul>"
+    *_, (text, formatting) = read_items(page)
+    assert text == "Rome"
+    assert formatting == (
+        "list 3: b < i < li",
+        "column 3 of table 2: b < i < li < ol < td",
+        "pattern b < i < li.a.b < ol",
+    )
+
+
+@pytest.mark.parametrize("hidden", [b"<!-- no -->", b"<?php no ?>"])
+def test_what_no_reader_sees_changes_nothing(hidden: bytes) -> None:
+    """Nor does it make a text shorter that is too long with the marks at its end."""
+    page = b"<ul><li>Rome%s</ul><p>" + b"x" * (MOST_CHARACTERS - 2) + b" %s ,,"
+    assert read_items(page.replace(b"%s", hidden)) == read_items(page.replace(b"%s", b""))
 
 
 def test_seeds_that_occur_nowhere_give_an_empty_list() -> None:

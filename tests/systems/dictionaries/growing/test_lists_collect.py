@@ -11,6 +11,7 @@ import time
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock, Mock, call
 
 import pytest
 from spacy.language import Language
@@ -49,6 +50,10 @@ def test_the_list_is_a_lexicon(model: Path, text: Path, tmp_path: Path) -> None:
     stdout, _ = run(model, text, "--output", output, *LOOSE)
     rows = read(output)
     assert f"{len(rows)} terms of {len(rows)} phrases found -> " in stdout
+    for label in ("protein", "DNA", "cell"):
+        patterns = [row["pattern"] for row in rows if row["label"] == label]
+        shown = [label, str(len(patterns)), *", ".join(patterns[:3]).split()]
+        assert shown in map(str.split, stdout.splitlines())
     assert [list(row) for row in rows] == [
         ["label", "pattern", "count", "documents", "contexts", "confidence", "agreement"]
     ] * len(rows)
@@ -105,6 +110,35 @@ def test_errors_are_one_line(model: Path, text: Path, tmp_path: Path) -> None:
         ((model, text, "--known", tmp_path / "none.spacy", *end), "none.spacy"),
         ((tmp_path / "nomodel", text, *end), "nomodel"),
     )
+    assert not output.exists()
+
+
+def test_a_bar_counts_the_texts_of_each_pass(
+    model: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bars: list[MagicMock] = []
+
+    def progress(task: str, **settings: Any) -> MagicMock:
+        bars.append(MagicMock(task=task, **settings))
+        return bars[-1]
+
+    monkeypatch.setattr("spacy_cascade.pipeline.progress.progress", progress)
+    monkeypatch.setattr("spacy_cascade.systems.dictionaries.growing.commands._AT_ONCE", 4)
+    run(model, text, "--output", tmp_path / "grown.jsonl", *LOOSE)
+    assert [bar.task for bar in bars] == ["Annotating", "Counting"]
+    for bar in bars:
+        assert bar.__enter__().update.mock_calls == [call(4), call(2)]
+
+
+def test_ctrl_c_is_one_line_and_writes_nothing(
+    model: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = "spacy_cascade.systems.dictionaries.growing.collecting.grow_list"
+    monkeypatch.setattr(function, Mock(side_effect=KeyboardInterrupt))
+    output = tmp_path / "grown.jsonl"
+    stdout, stderr = run(model, text, "--output", output, exit_code=130)
+    assert stdout == ""
+    assert "Stopped. No list was written." in stderr
     assert not output.exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -76,6 +77,20 @@ def test_words_near_the_seeds_join_the_terms_of_pages(pages: Path, tmp_path: Pat
     (row,) = map(json.loads, output.read_text(encoding="utf8").splitlines())
     assert (row["pattern"], row["evidence"][0]["group"][:8]) == ("Kyiv", "vectors:")
     assert "has no word vectors" in run(seeds, "--vectors", empty, "--output", output, exit_code=1)
+
+
+def test_ctrl_c_is_one_line_and_writes_nothing(
+    pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = "spacy_cascade.systems.dictionaries.growing.formatting.from_pages"
+    monkeypatch.setattr(function, Mock(side_effect=KeyboardInterrupt))
+    seeds, output = tmp_path / "cities.txt", tmp_path / "more.jsonl"
+    result = CliRunner().invoke(
+        app, ["lists", "grow", str(seeds), str(pages), "--output", str(output)]
+    )
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert "Stopped. No list was written." in result.stderr
+    assert not output.exists()
 
 
 def test_what_cannot_be_read(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

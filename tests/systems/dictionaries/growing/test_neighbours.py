@@ -76,9 +76,19 @@ def test_scores_are_those_of_plain_sums(vectors: VocabularyVectors) -> None:
 
 
 def test_a_word_without_a_vector_is_no_term() -> None:
-    rows = np.array([[1, 0.1, 0], [1, 0.2, 0], [1, 0, 0.1], [0, 0, 0], [0, 1, 0.0]])
-    vectors = vectors_of(["Rome", "Oslo", "Bern", "Nothing", "other"], rows)
-    assert from_vectors(SEEDS[:3], "made", vectors, str.split).evidence == []
+    rows = np.array([[1, 0.1, 0], [1, 0.2, 0], [1, 0, 0.1], [0, 0, 0], [0, 1, 0.0], [1, 0.1, 0]])
+    vectors = vectors_of(["Rome", "Oslo", "Bern", "Nothing", "other", "Lima"], rows)
+    ((text, _),) = from_vectors(SEEDS[:3], "made", vectors, str.split).evidence
+    assert text == "Lima"
+
+
+def test_a_word_may_be_just_as_near_as_the_seeds_are_to_each_other() -> None:
+    """All that is of the kind has one vector, whose opposite the other words have."""
+    words = [*SEEDS[:3], "Lima", *OTHERS[:4]]
+    vectors = vectors_of(words, np.repeat([[1.0, 0.0], [-1.0, 0.0]], 4, axis=0))
+    ((text, evidence),) = from_vectors(SEEDS[:3], "made", vectors, str.split).evidence
+    assert (text, evidence.seeds, evidence.size) == ("Lima", 3, 4)
+    assert (evidence.probability, evidence.group) == (2.5 / 4, "vectors: 1.00")
 
 
 def test_what_cannot_be_used_is_said(vectors: VocabularyVectors) -> None:

@@ -115,7 +115,7 @@ def test_gold_spans_are_the_terms_and_an_adaptation_adds_its_own() -> None:
     training = learnt()
     own = dict.fromkeys(("alpha beta gamma", "the", "alpha betas gamma", "il-2 gene"), 1)
     assert counts(training) == own
-    tokens = tokens_of([["new", "alpha"], ["il-2", "gene"]])
+    tokens = tokens_of([["il-2", "gene"], ["new", "alpha"]])
     more = training.add(tokens, flags_of(tokens, [(0, 2), (2, 4)]))
     assert counts(more) == {**own, "new alpha": 1, "il-2 gene": 2}
 

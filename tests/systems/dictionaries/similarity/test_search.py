@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 
 from similar_spans import Words, all_spans, context_of, dictionary_of, search_of, tokens_of
 from similarity_twins import nearest_by_jaccard, nearest_by_tfidf
-from spacy_cascade.systems.dictionaries.similarity.dictionary import MOST_TOKENS
+from spacy_cascade.systems.dictionaries.similarity.dictionary import MOST_TOKENS, texts_of
 from spacy_cascade.systems.dictionaries.similarity.measures import MEASURES
 
 VOCABULARY = ["alpha", "alphas", "alpham", "beta", "betas", "gene", "genes", "of", "il2", "x"]
@@ -54,13 +57,26 @@ def test_steps_are_those_of_the_similarities(measure: str) -> None:
     """The first time, and from the memory; equal terms are in the last step."""
     search = search_of([["alpha", "gene"], ["beta"], ["alpha", "betas", "of", "genes", "x"]])
     doc = ["the", "alpha", "gene", "of", "betas", "genes", "alpha", "gene", "beta", "x"]
-    context = context_of(tokens_of([doc]), all_spans([doc]))
-    similarity = search.nearest(measure, context).similarity
+    context, other = (context_of(tokens_of([d]), all_spans([d])) for d in (doc, doc[::-1]))
     edges = np.array(MEASURES[measure].steps)
-    expected = np.digitize(similarity + 1e-6, edges)
-    for _ in range(2):
-        np.testing.assert_array_equal(search.steps(measure, context), expected)
-    assert {0, len(edges)} <= set(expected.tolist())
+    for searching in (search, search, pickle.loads(pickle.dumps(search))):
+        for asked in (context, other):
+            similarity = searching.nearest(measure, asked).similarity
+            expected = np.digitize(similarity + 1e-6, edges)
+            np.testing.assert_array_equal(searching.steps(measure, asked), expected)
+            assert {0, len(edges)} <= set(expected.tolist())
+
+
+@pytest.mark.parametrize("terms", [[], [["a"]], [["a"], ["a", "a"]], [["b", "a", "b"], ["a"]]])
+def test_distinct_words_of_terms_and_their_weights(terms: list[list[str]]) -> None:
+    """The rarest word first, which has the largest weight."""
+    dictionary = dictionary_of(terms)
+    words, sets = list(texts_of(dictionary)), dictionary.sets
+    found = [[words[n] for n in sets.indices[a:b]] for a, b in pairwise(sets.indptr)]
+    assert found == [sorted(set(term), reverse=True) for term in terms]
+    n_terms = [sum(word in term for term in terms) for word in words]
+    np.testing.assert_allclose(dictionary.weights, [np.log(1 + len(terms) / n) for n in n_terms])
+    assert n_terms == sorted(n_terms)
 
 
 def test_words_of_text_after_text() -> None:

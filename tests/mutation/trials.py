@@ -198,8 +198,12 @@ class Guards(NamedTuple):
     longest: float
 
     def of(self, mutant: Mutant) -> list[pytest.Item]:
-        """The tests that execute the line of a mutant, the fast ones first."""
-        names = self.lines[str(PROJECT / mutant.path)].get(mutant.line, [])
+        """The tests that execute the line of a mutant, the fast ones first.
+
+        Of a condition that begins on the next line, as after `if (`, that line is executed.
+        """
+        lines = self.lines[str(PROJECT / mutant.path)]
+        names = lines.get(mutant.line) or lines.get(mutant.line + 1, [])
         tests = [self.tests[name] for name in set(names) & self.tests.keys()]
         tests.sort(key=lambda test: (self.seconds[test], test.nodeid))
         total, chosen = 0.0, []

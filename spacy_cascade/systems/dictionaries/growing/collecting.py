@@ -236,7 +236,8 @@ def _count_occurrences(model: str, batch: Batch, phrases: Set[Phrase]) -> Counte
             for i, word in enumerate(words):
                 for length in lengths.get(word, ()):
                     phrase = tuple(words[i : i + length])
-                    if phrase in phrases:
+                    # At the end of a text it may be another one, which is counted by itself.
+                    if len(phrase) == length and phrase in phrases:
                         counts[phrase] += 1
     return counts
 

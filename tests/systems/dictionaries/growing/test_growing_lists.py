@@ -22,7 +22,7 @@ from spacy_cascade.systems.dictionaries.growing.collecting import (
 )
 
 TEXT = [*TEXTS, *(text.replace("The", "Our").replace("cells", "lines") for text in TEXTS)] * 2
-TEXT.append("Both IL-2 and p53 activate cells")
+TEXT.append("Jurkat cells express AP-1")
 LOOSE = Thresholds(confidence=0.5, contexts=1, agreement=0.0)
 
 

@@ -212,6 +212,19 @@ def no_steps(config: Any) -> None:
     config["training"]["max_steps"] = 0
 
 
+def unknown_factory(config: Any) -> None:
+    config["components"]["cascade_segmenter"]["factory"] = "nothing"
+
+
+def no_recogniser(config: Any) -> None:
+    config["nlp"]["pipeline"] = ["sentencizer"]
+
+
+def two_segmenters(config: Any) -> None:
+    config["components"]["other"] = {**config["components"]["cascade_segmenter"]}
+    config["nlp"]["pipeline"] = ["sentencizer", "other", *STAGES]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -221,6 +234,9 @@ def no_steps(config: Any) -> None:
         (other_tokenizer, "different tokenizers"),
         (with_network, "learns from annotation alone"),
         (no_steps, "max_steps"),
+        (unknown_factory, "cannot be used.*Can't find factory for 'nothing'"),
+        (no_recogniser, r"into one cascade_segmenter.*has \['sentencizer'\]"),
+        (two_segmenters, "into one cascade_segmenter.*'other'"),
     ],
 )
 def test_configs_that_cannot_learn_from_probabilities(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
@@ -28,7 +29,7 @@ from helpers import (
 )
 from round_trips import by_sourcing, through_bytes, through_disk, through_pickle
 from spacy_cascade import ConfigError, ModelFileError, NotTrainedError
-from spacy_cascade.systems.ensembles.members import Member
+from spacy_cascade.systems.ensembles.members import Member, check_alike
 from spacy_cascade.workflows.calibrate import calibrate
 from spacy_cascade.workflows.reconfigure import with_settings
 
@@ -215,12 +216,31 @@ def test_an_incomplete_folder_is_refused(folder: Path, tmp_path: Path) -> None:
     (inside / "members/b").rename(tmp_path / "elsewhere")
     with pytest.raises(ModelFileError, match="does not hold the members"):
         spacy.load(tmp_path)
-    (inside / "members.json").unlink()
-    with pytest.raises(ModelFileError, match=r"members.json"):
-        spacy.load(tmp_path)
-    for data in (b"", b"\xc1", b"\x01", nlp.get_pipe("cascade_ensemble").to_bytes()[:50]):
+    for name in ("members.json", "cfg"):
+        (inside / name).rename(tmp_path / name)
+        with pytest.raises(ModelFileError, match=rf"Cannot read \S+{name}: "):
+            spacy.load(tmp_path)
+        (tmp_path / name).rename(inside / name)
+
+
+def test_damaged_bytes_are_refused_and_leave_the_component(folder: Path) -> None:
+    nlp = ensemble(folder, "a", "b")
+    pipe: Any = nlp.get_pipe("cascade_ensemble")
+    for data in (b"", b"\xc1", b"\x01", pipe.to_bytes()[:50]):
         with pytest.raises(ModelFileError, match="damaged"):
-            nlp.get_pipe("cascade_ensemble").from_bytes(data)
+            pipe.from_bytes(data)
+    nothing = srsly.msgpack_dumps({})
+    with pytest.raises(ModelFileError, match="bytes of the member z are damaged"):
+        Member.from_bytes(nothing, "z", nlp.vocab)
+    for cfg, message in (({"temperature": -1.0}, "settings are not valid"), ([], "no table of")):
+        with pytest.raises(ModelFileError, match=message):
+            pipe.from_bytes(srsly.msgpack_dumps({"cfg": cfg, "members": []}))
+    assert [member.name for member in pipe.members] == ["a", "b"]
+
+
+def test_members_share_the_vocabulary_which_is_saved_once(pair: Language) -> None:
+    for member in pair.get_pipe("cascade_ensemble").members:
+        assert "vocab" not in srsly.msgpack_loads(member.to_bytes())
 
 
 # What is refused
@@ -256,6 +276,9 @@ def test_members_that_do_not_go_together(folder: Path) -> None:
     other.tokenizer.add_special_case("gimme", [{65: "gim"}, {65: "me"}])
     with pytest.raises(ConfigError, match="different tokenizers"):
         made.set_members([Member.of(one, "a"), Member.of(other, "z")])
+    with pytest.raises(ConfigError, match="different tokenizers"):
+        check_alike(None, [Member.of(one, "a"), Member.of(other, "z")])
+    check_alike(None, [Member.of(one, "a")])
     other.remove_pipe("cascade_classifier")
     for nothing in (other, blank()):
         with pytest.raises(ConfigError, match="The member z finds no entities"):

@@ -16,18 +16,23 @@ from spacy.vocab import Vocab
 
 from commands import check_errors, few_steps, run_training, small_training
 from helpers import (
+    LANGUAGE,
     SENTENCES,
     annotations,
     blank,
+    gold_doc,
+    make_doc,
     make_examples,
     sample_docs,
     write_sample,
 )
 from spacy_cascade import ConfigError, TrainingError
+from spacy_cascade.parallel import available_cores
 from spacy_cascade.systems.ensembles.members import Member
 from spacy_cascade.systems.ensembles.workflow import (
     Drawing,
     EnsembleTask,
+    assemble,
     ensemble_of,
     train_ensemble,
     tune_penalty,
@@ -98,6 +103,12 @@ def test_members_have_a_share_of_the_docs_with_every_label() -> None:
         assert found == [doc for doc in docs if doc in found]
     assert len({tuple(map(id, found)) for found in drawn}) == 10
     assert Drawing().docs(docs, 0) == docs
+    labels = ["rare", *["frequent"] * 9]
+    few = [gold_doc(docs[0].vocab, "It is IL-2", [(2, 3, label)]) for label in labels]
+    for number in range(20):
+        found = Drawing(data=0.1).docs(few, number)
+        assert found[0] is few[0]
+        assert len(found) == 2  # one for each label
 
 
 @pytest.mark.parametrize("settings", [{"features": 0.0}, {"data": 1.5}, {"features": -1.0}])
@@ -121,19 +132,49 @@ def test_the_penalty_with_the_best_f1(trained: Language) -> None:
     made.set_members(members)
     examples = make_examples(nlp)
     penalties = [0.0, 0.2, 0.4, 0.6, 0.8, 0.98]
-    tuned = tune_penalty(ensemble_of(nlp), examples, penalties)
-    assert list(tuned.curve) == penalties
-    for penalty, f1 in tuned.curve.items():
+    f1 = []
+    for penalty in penalties:
         ensemble_of(nlp).background_penalty = penalty
-        assert nlp.evaluate(examples)["ents_f"] == pytest.approx(f1)
-    values = list(tuned.curve.values())
-    assert len(set(values)) > 2
-    around = [values[0], *values, values[-1]]
-    means = [sum(around[i : i + 3]) for i in range(len(values))]
-    assert tuned.penalty == penalties[int(np.argmax(means))]
-    assert tuned.f1 == tuned.curve[tuned.penalty]
+        f1.append(nlp.evaluate(examples)["ents_f"])
+    assert len(set(f1)) > 2
+    parts = [slice(0, 6), *(slice(i, i + 3) for i in range(4))]
+    for part in parts:
+        values, tuned = f1[part], tune_penalty(ensemble_of(nlp), examples, penalties[part])
+        assert tuned.curve == pytest.approx(dict(zip(penalties[part], values, strict=True)))
+        around = [values[0], *values, values[-1]]
+        means = [sum(around[i : i + 3]) for i in range(len(values))]
+        assert tuned.penalty == penalties[part][int(np.argmax(means))]
+        assert tuned.f1 == tuned.curve[tuned.penalty]
     with pytest.raises(TrainingError, match="these Docs have none"):
         tune_penalty(ensemble_of(nlp), make_examples(nlp, [("Nothing else is known here .", [])]))
+
+
+def test_what_is_assembled_has_nothing_of_the_training_of_its_members(
+    trained: Language, config: Any, tmp_path: Path
+) -> None:
+    """But it knows attributes of words as they do."""
+    members, empty = tmp_path / "members", tmp_path / "empty"
+    for folder in (members, empty):
+        folder.mkdir()
+    trained.to_disk(members / "000")
+    given = config.copy()
+    given["nlp"].update(lang=LANGUAGE, tokenizer=trained.config["nlp"]["tokenizer"])
+    given["training"].update(
+        before_to_disk={"@callbacks": "spacy_cascade.nothing"},
+        frozen_components=["cascade_segmenter"],
+        annotating_components=["cascade_segmenter"],
+        score_weights={"sents_f": 1.0},
+    )
+    nlp = assemble(given, members)
+    training = nlp.config["training"]
+    assert training["frozen_components"] == training["annotating_components"] == []
+    assert training["before_to_disk"] is None
+    assert training["score_weights"].keys() == {"ents_f", "ents_p", "ents_r", "ents_per_type"}
+    (word,) = make_doc(nlp.vocab, "Xyz-7")
+    assert (word.lower_, word.shape_, word.lang_) == ("xyz-7", "Xxx-d", LANGUAGE)
+    assert annotations(nlp)[0]["ents"] == annotations(trained)[0]["ents"]
+    with pytest.raises(ConfigError, match="has no trained pipelines"):
+        assemble(given, empty)
 
 
 @pytest.mark.slow(kind="workflows")
@@ -156,6 +197,8 @@ def test_members_are_trained_in_processes(config: Any, tmp_path: Path) -> None:
     assert [member.name for member in ensemble_of(loaded).members] == ["000", "001"]
     sets = [member.segmenter.space.templates.templates for member in ensemble_of(nlp).members]
     assert all(one != other for one, other in pairwise(sets))
+    of_member = ensemble_of(nlp).members[0].nlp.config["components"]["cascade_segmenter"]
+    assert of_member["trainer"]["threads"] == max(1, available_cores() // 2)  # of two processes
     assert loaded.config["components"]["cascade_ensemble"]["background_penalty"] == (
         found[0][0].tuned.penalty
     )

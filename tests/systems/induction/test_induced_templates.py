@@ -80,6 +80,8 @@ def test_features_of_conjunctions_hold_where_both_parts_do():
     having = units.take(np.array([where[0] for _, _, where in pairs]))
     keys, parents = conjunction_keys(joined, having, [text] * len(pairs))
     assert not len(parents)
+    none = conjunction_keys(joined, units.take(np.zeros(0, dtype=np.int64)), [])
+    assert [each.tolist() for each in none] == [[], []]
     ids = know(joined, keys)
     np.testing.assert_array_equal(ids, np.arange(len(pairs)))
     found = joined.design(units).active_features()

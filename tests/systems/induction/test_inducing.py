@@ -149,6 +149,17 @@ def test_a_markov_model_and_a_tagger_induce_features_too():
         assert 0 < len(pipe.space) < 0.5 * len(pipe.before_induction.space)
 
 
+def test_a_component_that_stands_in_no_pipeline_induces_features():
+    nlp = blank()
+    quick = {**INDUCTION, "rounds": 1}
+    pipe: Any = nlp.create_pipe("cascade_segmenter", config={**INDUCED, "trainer": quick})
+    examples = sample_examples(nlp, n_docs=3)
+    pipe.initialize(lambda: examples, nlp=nlp)
+    pipe.update(examples)
+    assert pipe.before_induction.block is None
+    assert 0 < len(pipe.space) < len(pipe.before_induction.space)
+
+
 def test_adaptation_induces_nothing(induced, tmp_path):
     induced.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)

@@ -38,6 +38,8 @@ def test_every_transition_has_one_place(lattice: Lattice) -> None:
     assert found.keys() | from_start == set(range(lattice.n_edges))
     assert sorted(blocks.column.tolist()) == list(range(lattice.n_columns))
     assert (blocks.final == lattice.final[blocks.label]).all()
+    numbers = [each for each in blocks if isinstance(each, np.ndarray) and each.dtype != np.bool_]
+    assert {each.dtype for each in numbers} == {np.dtype(np.int32)}
 
 
 @pytest.mark.parametrize(("scheme", "shape"), [("BILOU", (7, 7)), ("IOB2", (7, 4)), ("IO", (4, 4))])

@@ -37,6 +37,10 @@ def answers(structure: LinearChain, generator: np.random.Generator) -> dict[str,
         "with costs": structure.log_partitions(potentials, costs, observed),
         "posteriors": structure.span_posteriors(potentials, path, TAGS.spans(path, STARTS)),
     }
+    spans, probabilities = structure.likely_spans(potentials, 0.02)
+    order = np.lexsort((spans.label, spans.end, spans.start))
+    found["likely"] = np.stack([*spans, probabilities], axis=1)[order]
+    assert len(order) > 5
     weights = np.linspace(0.5, 1.0, len(chains)), np.linspace(1.0, 0.3, len(chains))
     found["transitions"] = structure.losses(
         Part(potentials, observed, 1, 5, losses), costs, weights
@@ -45,11 +49,11 @@ def answers(structure: LinearChain, generator: np.random.Generator) -> dict[str,
 
 
 def test_all_answers_are_those_of_the_other_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = LinearChain(TAGS.lattice(False))
+    many = LinearChain(TAGS.lattice(False), TAGS)
     assert many.n_columns >= MANY_LABELS
     found = answers(many, np.random.default_rng(1))
     monkeypatch.setattr(chain_kernels, "MANY_LABELS", 1000)
-    other = LinearChain(TAGS.lattice(False))
+    other = LinearChain(TAGS.lattice(False), TAGS)
     assert other.transitions_at_once == 1 < many.transitions_at_once
     expected = answers(other, np.random.default_rng(1))
     for name in found:

@@ -11,7 +11,7 @@ from objectives import data_of
 from reference import design_of
 from spacy_cascade.inference.lattice import choice_lattice, free_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice
-from spacy_cascade.inference.structure import Weights
+from spacy_cascade.inference.structure import Potentials, Weights
 from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
 from spacy_cascade.losses.margin import SoftmaxMargin
 from spacy_cascade.parallel import Workers
@@ -72,6 +72,36 @@ def test_value_gradient_and_curvature(
     diagonal = loss.hessian_diagonal(own)
     expected = places.taken_from(whole.hessian_diagonal(weights))
     np.testing.assert_allclose(diagonal[:, 0], expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("block", [1, 200, 400, 1 << 17])
+def test_scores_are_made_for_as_many_sequences_as_there_is_room_for(
+    generator: np.random.Generator,
+    data: LabelledSequences,
+    block: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Room for a block, or for eight times the transitions where these are more."""
+    n, made = len(data.starts) - 1, []
+
+    def counted(scores: np.ndarray, *others: np.ndarray) -> Potentials:
+        made.append(len(scores))
+        return Potentials(scores, *others)
+
+    monkeypatch.setattr(sparse, "_BLOCK", block)
+    monkeypatch.setattr(sparse, "Potentials", counted)
+    monkeypatch.setattr(sparse, "split", lambda *_: [(0, n)])
+    _, own, places = random_weights(generator, data)
+    loss = SparseCorpusLoss(data, LOSS, places, Workers(1))
+    loss.value_and_gradient(own, np.empty(own.features.shape))
+    room = max(block, 8 * data.structure.n_transitions) // places.width
+    expected: list[int] = []
+    for length in np.diff(data.starts).tolist():
+        if expected and expected[-1] + length <= room:
+            expected[-1] += length
+        else:
+            expected.append(length)
+    assert made == expected
 
 
 @pytest.mark.parametrize("n_pieces", [3, 8, 20])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +20,13 @@ from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import TokenSource, Units
+from spacy_cascade.numeric.dense import DenseRows
 from spacy_cascade.numeric.design import SegmentRows
 from spacy_cascade.systems.semi_markov import features as segments
-from spacy_cascade.systems.semi_markov.features import SegmentSettings
+from spacy_cascade.systems.semi_markov.features import SegmentSettings, blocks
+from spacy_cascade.systems.semi_markov.segments import Segments
 from spacy_cascade.systems.semi_markov.space import SegmentSpace
+from spacy_cascade.systems.semi_markov.structure import _repeated
 
 VOCAB = blank().vocab
 PATTERNS, LEXICONS = {"digit": "[0-9]"}, {"genes": ["p53", "IL-2 receptor"]}
@@ -170,6 +176,36 @@ def test_blocks_can_be_cut_anywhere(size: int, monkeypatch: pytest.MonkeyPatch) 
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     np.testing.assert_array_equal(one.features.indptr, other.features.indptr)
     np.testing.assert_array_equal(one.features.indices, other.features.indices)
+
+
+def test_a_block_has_as_many_segments_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the segments that end at one unit, where these are too many."""
+    monkeypatch.setattr(segments, "_BLOCK", 6)
+    found = list(blocks(np.array([1, 2, 3, 3, 1, 2, 7, 1, 2, 3, 1])))
+    assert found == [(0, 3), (3, 6), (6, 7), (7, 10), (10, 11)]
+    assert list(blocks(np.zeros(0, dtype=np.int64))) == []
+
+
+def test_copies_of_a_sequence_have_its_segments(generator: np.random.Generator) -> None:
+    ends, length = np.array([5, 5, 7, 8]), np.array([1, 2, 1], dtype=np.int32)
+    scores, of_lengths = generator.normal(size=(2, 3, 2))
+    found = _repeated(Segments(ends, length, scores, of_lengths), 3)
+    assert found.ends.tolist() == [0, 0, 2, 3, 3, 5, 6, 6, 8, 9]
+    assert found.length.tolist() == [1, 2, 1] * 3
+    np.testing.assert_array_equal(found.scores, np.concatenate([scores] * 3))
+    assert found.of_lengths is of_lengths
+
+
+def test_vectors_of_tokens_are_kept_beside_segments() -> None:
+    space = space_of(["size"], 3)
+    units = units_of(space, DOCUMENTS, some_gold(DOCUMENTS, EVERY_SECOND))
+    rows, vectors = learnt_rows(space, units), np.ones((len(units.first), 2))
+    encoder: Any = SimpleNamespace(of_units=lambda: vectors)
+    of_vectors, of_segments = space.encode_others(replace(units, vectors=encoder))
+    assert isinstance(of_vectors, DenseRows)
+    assert (of_vectors.values is vectors, of_vectors.first) == (True, len(space))
+    assert isinstance(of_segments, SegmentRows)
+    np.testing.assert_array_equal(of_segments.ends, rows.ends)
 
 
 def test_the_longest_segment_is_that_of_the_corpus() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spacy_cascade.features.resources import InvalidArray, span_flags
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.systems.semi_markov.features import LONGEST, SpanLengths, gold_bounds
+from spacy_cascade.systems.semi_markov.structure import length_basis
 
 LENGTHS = st.lists(st.integers(1, 100), max_size=40)
 
@@ -49,6 +50,14 @@ def test_no_more_than_two_of_a_thousand_spans_are_longer(groups: list[tuple[int,
 
     expected = next(n for n in range(1, 101) if is_enough(n))
     assert found.longest() == min(expected, LONGEST)
+
+
+def test_weights_of_lengths_add_to_their_own_length_and_make_a_parabola() -> None:
+    basis = length_basis(18)
+    for length, (*own, linear, squared) in enumerate(basis.tolist(), 1):
+        assert own == [float(min(length, 16) == d) for d in range(1, 17)]
+        assert (linear, squared) == pytest.approx((length / 10, length * length / 100))
+    assert length_basis(3).tolist() == basis[:3].tolist()
 
 
 def test_it_is_saved_and_restored() -> None:

@@ -11,7 +11,11 @@ import spacy
 from spacy.tokens import DocBin
 
 from commands import check_errors, few_steps, run_training, small_training
-from helpers import LANGUAGE
+from helpers import LANGUAGE, blank
+from spacy_cascade.systems.unlabelled import rounds
+from spacy_cascade.systems.unlabelled.pseudo_labels import Added
+from spacy_cascade.systems.unlabelled.rounds import Learnt, Round
+from spacy_cascade.systems.unlabelled.teachers import Method
 
 SETTINGS = few_steps(6)
 PLAIN = f"--nlp.lang={LANGUAGE}"
@@ -47,6 +51,29 @@ def test_it_writes_a_pipeline_and_reports(
     nlp = spacy.load(tmp_path / "OUT")
     assert nlp.config["components"]["cascade_segmenter"]["trainer"]["iterations"] == 6
     assert nlp("IL-2 gene expression").has_annotation("ENT_IOB")
+
+
+def test_files_are_written_where_they_are_asked_for(
+    given: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = Added(2, 3, {"DNA": 3}, 4, 0.75, None, None)
+    learnt = Learnt(
+        Method.self, 8, 2, 0.5, [Round(added, 0.6, None)], "student of round 1", 0.6, "so", False
+    )
+    monkeypatch.setattr(rounds, "learn_unlabelled", lambda *_, **__: (blank(), learnt))
+    for number, names in enumerate(([], ["report"], ["json"])):
+        output, files = tmp_path / f"OUT{number}", [tmp_path / name for name in names]
+        options = [part for path in files for part in (f"--{path.name}", path)]
+        said, _ = run(given, output, *options, PLAIN)
+        assert "75.00" in said
+        assert "8 labelled Docs, 2 unlabelled. It ended because so." in said
+        assert "student of round 1: F1 60.00, 50.00 without unlabelled text" in said
+        assert output.is_dir()
+        assert [path.exists() for path in (tmp_path / "report", tmp_path / "json")] == [
+            name in names for name in ("report", "json")
+        ]
+        for path in files:
+            path.unlink()
 
 
 def test_errors_are_one_line(given: dict[str, Path], tmp_path: Path) -> None:

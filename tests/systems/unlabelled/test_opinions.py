@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc
 
-from helpers import TEXTS, add_segmenter, blank, make_doc, trained_cascade
+from helpers import TEXTS, add_segmenter, blank, cascade, make_doc, trained_cascade
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.systems.unlabelled.opinions import (
     Opinion,
@@ -60,11 +60,16 @@ def test_confidences_are_exact_and_gold_is_not_seen() -> None:
     found = opinions_of(nlp, docs)
     stages = stages_of(nlp)
     assert stages is not None
+    segmenter, _ = stages
     for doc, opinion in zip(docs, found, strict=True):
         for span, confidence in opinion.confidences.items():
             ((expected,),) = entity_probabilities(stages, [doc], [[span]])
             assert confidence == pytest.approx(expected, abs=1e-6)
-        assert len(opinion.inside) == len(doc)
+        inside = np.zeros(len(doc))
+        for start, end, _ in opinion.confidences:
+            ((probability,),) = segmenter.posteriors([doc], [[(start, end, *segmenter.labels)]])
+            inside[start:end] += probability
+        assert opinion.inside == pytest.approx(np.minimum(inside, 1.0), abs=1e-6)
         assert not doc.ents
 
 
@@ -73,5 +78,6 @@ def test_pipelines_without_confidences_are_refused() -> None:
     with pytest.raises(ConfigError, match="needs a cascade_segmenter"):
         opinions_of(nlp, [])
     add_segmenter(nlp, confidence=False, set_ents=True)
-    with pytest.raises(ConfigError, match="gives confidences"):
-        opinions_of(nlp, [])
+    for pipeline in (nlp, cascade({"confidence": False}), cascade({}, {"confidence": False})):
+        with pytest.raises(ConfigError, match="gives confidences"):
+            opinions_of(pipeline, [])

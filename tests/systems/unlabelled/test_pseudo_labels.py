@@ -52,7 +52,17 @@ def test_what_is_added_is_compared_with_gold_or_estimated() -> None:
     assert not has_gold([Doc(gold.vocab)])
 
 
-@pytest.mark.parametrize(("threshold", "background"), [(0.0, 0.1), (1.1, 0.1), (0.5, -0.1)])
+@pytest.mark.parametrize(
+    ("threshold", "background"), [(0.0, 0.1), (1.1, 0.1), (0.5, -0.1), (0.5, 1.1)]
+)
 def test_no_probabilities_are_refused(threshold: float, background: float) -> None:
     with pytest.raises(ConfigError, match="threshold of spans must be above 0"):
         Confidence(threshold, background)
+
+
+def test_the_bounds_are_probabilities() -> None:
+    doc = Doc(Vocab(), words=["Ann", "saw", "me"])
+    opinion = Opinion({(0, 1, "PER"): 1.0, (2, 3, "PER"): 0.9}, np.array([1.0, 0.0, 0.9]))
+    for background, states in ((0.0, ["B", "O", ""]), (1.0, ["B", "O", "O"])):
+        (found,) = pseudo_label([doc], [opinion], Confidence(1.0, background))
+        assert [token.ent_iob_ for token in found.doc] == states

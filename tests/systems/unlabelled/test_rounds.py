@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
@@ -12,10 +15,12 @@ from thinc.api import Config
 from helpers import annotation
 from spacy_cascade.errors import ConfigError, CorpusError, TemplateError
 from spacy_cascade.pipeline.readers import input_doc
+from spacy_cascade.systems.unlabelled import rounds
+from spacy_cascade.systems.unlabelled.opinions import Opinion
 from spacy_cascade.systems.unlabelled.pseudo_labels import Confidence
 from spacy_cascade.systems.unlabelled.reporting import as_markdown
 from spacy_cascade.systems.unlabelled.rounds import LABELLED, learn_unlabelled
-from spacy_cascade.systems.unlabelled.teachers import Method
+from spacy_cascade.systems.unlabelled.teachers import Method, Teachers
 from spacy_cascade.tools.recipes import Choices, make_config
 
 ENDINGS = {"PER": ("son", "er"), "LOC": ("ton", "ford")}
@@ -71,6 +76,54 @@ def learn(corpora: dict[str, Any], config: Config | None = None, **settings: Any
     return learn_unlabelled(
         config or made_config(), corpora["train"], corpora["dev"], docs, **settings
     )
+
+
+class Sure(Teachers):
+    """Always sure of the first word, with a product of views of these F1."""
+
+    def __init__(self, products: Sequence[float]) -> None:
+        self._products = list(products)
+        self.asked: list[float] = []
+
+    def opinions(self, student: Any, docs: Sequence[Doc]) -> list[Opinion]:
+        self.asked.append(student.f1)
+        self.alternative = pipeline_of(self._products.pop(0)) if self._products else None
+        return [Opinion({(0, 1, "PER"): 0.9}, np.zeros(len(doc))) for doc in docs]
+
+
+def pipeline_of(f1: float) -> Any:
+    return SimpleNamespace(f1=f1, config=Config())
+
+
+@pytest.mark.parametrize(
+    ("students", "products", "best", "because"),
+    [
+        ([5, 5], [], LABELLED, "round 1 gained nothing on dev"),
+        ([5, 6, 5.5], [], "student of round 1", "round 2 gained nothing on dev"),
+        ([5, 4, 3], [6, 6], "product of views, round 1", "round 2 gained nothing on dev"),
+        ([5, 6, 7], [6, 8], "product of views, round 2", "2 rounds were asked for"),
+        ([5, 4, 7], [6, 6], "student of round 2", "2 rounds were asked for"),
+    ],
+)
+def test_rounds_end_without_gain_and_the_best_is_kept(
+    students: list[float],
+    products: list[float],
+    best: str,
+    because: str,
+    corpora: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    f1, teachers = iter(students), Sure(products)
+    monkeypatch.setattr(rounds, "train_pipeline", lambda *_: pipeline_of(next(f1)))
+    monkeypatch.setattr(rounds, "entity_f1", lambda nlp, _: nlp.f1)
+    monkeypatch.setattr(rounds, "teachers_for", lambda *_: teachers)
+    nlp, learnt = learn(corpora, rounds=2)
+    assert (learnt.best, learnt.because) == (best, because)
+    assert nlp.f1 == learnt.best_f1 == max([*students, *products])
+    assert learnt.labelled_f1 == students[0]
+    assert [each.student_f1 for each in learnt.rounds] == students[1:]
+    assert [each.product_f1 for each in learnt.rounds if each.product_f1 is not None] == products
+    assert teachers.asked == students[:-1]  # of the last student, be it the best or not
 
 
 @pytest.mark.slow(kind="workflows")

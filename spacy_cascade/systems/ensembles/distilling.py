@@ -72,7 +72,7 @@ def distill(
     with temporary_folder() as folder:
         path = folder / "train.spacy"
         DocBin(docs=[*labelled, *new]).to_disk(path)
-        student = _initialized(with_corpora(config, path, dev))
+        student = _initialized(config, path, dev)
         examples = list(examples_for(student, path))
         if len(examples) != len(shares):
             raise ConfigError(
@@ -156,12 +156,13 @@ def _stages(
     return segmenter, classifier
 
 
-def _initialized(config: Config) -> Language:
+def _initialized(config: Config, train: Path, dev: Path) -> Language:
     """A pipeline that knows its labels and features, with weights of zero."""
-    if config["training"].get("max_steps", 0) < 1:
-        raise ConfigError("Distilling needs [training] max_steps of 1 or more.")
     try:
-        return init_nlp(config)
+        own = with_corpora(config, train, dev)
+        if own["training"].get("max_steps", 0) < 1:
+            raise ConfigError("Distilling needs [training] max_steps of 1 or more.")
+        return init_nlp(own)
     except CascadeError:
         raise
     except (ValueError, InterpolationError) as error:

@@ -212,6 +212,10 @@ def no_steps(config: Any) -> None:
     config["training"]["max_steps"] = 0
 
 
+def unknown_variable(config: Any) -> None:
+    config["training"]["seed"] = "${system.nothing}"
+
+
 def unknown_factory(config: Any) -> None:
     config["components"]["cascade_segmenter"]["factory"] = "nothing"
 
@@ -234,6 +238,7 @@ def two_segmenters(config: Any) -> None:
         (other_tokenizer, "different tokenizers"),
         (with_network, "learns from annotation alone"),
         (no_steps, "max_steps"),
+        (unknown_variable, "cannot be used.*'system.nothing'"),
         (unknown_factory, "cannot be used.*Can't find factory for 'nothing'"),
         (no_recogniser, r"into one cascade_segmenter.*has \['sentencizer'\]"),
         (two_segmenters, "into one cascade_segmenter.*'other'"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -46,7 +46,6 @@ def test_counts_out_of_range_are_named(value: int) -> None:
 # What stands in a config where something else belongs
 
 
-@configured
 def example(
     number: float = 1,
     whole: int = 1,
@@ -56,6 +55,8 @@ def example(
     several: list[str] | tuple[str, ...] = (),
     named: Mapping[str, int] | None = None,
     anything: Any = None,
+    choice: Literal["first", "last"] = "first",
+    function: Callable[[int], int] | None = None,
 ) -> str:
     return f"{number} {whole}"
 
@@ -66,11 +67,12 @@ def example(
         {"number": 2}, {"number": np.float32(2)}, {"number": math.nan}, {"whole": np.int64(3)},
         {"flag": True}, {"flag": 1}, {"text": "a"}, {"text": None}, {"text": Path("a")},
         {"path": "a"}, {"several": ["a"]}, {"several": ("a", "b")}, {"several": {"a"}},
-        {"named": {"a": 1}}, {"anything": object()},
+        {"named": {"a": 1}}, {"anything": object()}, {"choice": "first"}, {"choice": "last"},
+        {"whole": int(1e100)}, {"function": len},
     ],
 )  # fmt: skip
 def test_values_of_their_types_are_taken(given: dict[str, Any]) -> None:
-    assert example(**given) == f"{given.get('number', 1)} {given.get('whole', 1)}"
+    assert configured(example)(**given) == f"{given.get('number', 1)} {given.get('whole', 1)}"
 
 
 @pytest.mark.parametrize(
@@ -79,25 +81,42 @@ def test_values_of_their_types_are_taken(given: dict[str, Any]) -> None:
         {"number": "2"}, {"number": None}, {"number": 10**400}, {"number": example},
         {"whole": [1]}, {"flag": "no"}, {"text": 1}, {"path": {}}, {"several": "abc"},
         {"several": {"a": 1}}, {"several": ["a", 1]}, {"several": 3}, {"named": ["a"]},
-        {"named": {"a": "b"}},
+        {"named": {"a": "b"}}, {"choice": "both"}, {"choice": 1},
+        {"named": {"a": 1, "b": "c"}}, {"function": 1},
     ],
 )  # fmt: skip
 def test_values_of_other_types_are_named(given: dict[str, Any]) -> None:
     ((name, value),) = given.items()
     with pytest.raises(ConfigError, match=f"^{name} of example must be .*, not ") as raised:
-        example(**given)
+        configured(example)(**given)
     assert repr(value)[:100] in str(raised.value)
 
 
 def test_the_type_is_named() -> None:
-    for given, kind in (({"number": "2"}, "float"), ({"named": 3}, r".*Mapping\[str, int\].*")):
+    for given, kind in (
+        ({"number": "2"}, "float"),
+        ({"named": 3}, r".*Mapping\[str, int\].*"),
+        ({"choice": 3}, r"typing\.Literal\['first', 'last'\]"),
+    ):
         with pytest.raises(ConfigError, match=f"must be {kind}, not "):
-            example(**given)  # type: ignore[arg-type]
+            configured(example)(**given)  # type: ignore[arg-type]
+
+
+def test_a_class_stays_that_class() -> None:
+    class Example:
+        def __init__(self, number: float) -> None:
+            self.number = number
+
+    checked = configured(Example)
+    assert checked is Example
+    assert checked(number=2).number == 2
+    with pytest.raises(ConfigError, match="number of Example must be float, not '2'"):
+        checked("2")  # type: ignore[arg-type]
 
 
 def test_too_many_arguments_are_an_error_of_the_call() -> None:
     with pytest.raises(TypeError, match="colour"):
-        example(colour="red")  # type: ignore[call-arg]
+        configured(example)(colour="red")  # type: ignore[call-arg]
 
 
 REGISTRIES = (

@@ -469,6 +469,23 @@ def test_what_is_added_to_a_file_is_there_as_a_whole_or_not_at_all(
         append_to_file(tmp_path, b"one")
 
 
+@of_unix
+def test_what_is_added_is_on_the_disk_and_so_is_a_new_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To write the folder each time would take as long again."""
+    reached: list[object] = []
+
+    def fsync(handle: int) -> None:
+        found = os.fstat(handle)
+        reached.append(found.st_size if stat.S_ISREG(found.st_mode) else found.st_ino)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    for data in (b"one\n", b"two\n"):
+        append_to_file(tmp_path / "log", data)
+    assert reached == [4, tmp_path.stat().st_ino, 8]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device without room")
 def test_a_disk_without_room_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "log").symlink_to("/dev/full")

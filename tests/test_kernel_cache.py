@@ -120,6 +120,29 @@ def test_a_second_start_compiles_nothing(start: Start, kept: Path) -> None:
     assert [path.suffix for path in files(kept)] == [".kernel", ".kernel"]
 
 
+@pytest.mark.parametrize("is_made", [True, False])
+def test_what_another_process_makes_is_taken(
+    start: Start, kept: Path, is_made: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked for a file that is missing, and for no other."""
+    assert start().count(5) == 16
+    (path,) = files(kept, "count")
+    content, asked = path.read_bytes(), []
+    path.unlink()
+
+    def make(missing: Path) -> bool:
+        asked.append(missing)
+        path.write_bytes(content if is_made else b"")
+        return is_made
+
+    monkeypatch.setattr(kernel_cache, "compiled_elsewhere", make)
+    for expected in (is_made, True):
+        again = start()
+        assert again.count(5) == 16
+        assert found(again.count) is expected
+    assert asked == [path]
+
+
 @pytest.mark.slow
 def test_kernels_of_the_cache_are_read_without_the_compiler(tmp_path: Path) -> None:
     """They make arrays without it; what is compiled later has all that it needs."""

@@ -7,9 +7,11 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
+from numba.misc import appdirs
 
 from spacy_cascade import kernel_cache as folders
 
@@ -35,6 +37,25 @@ def make_folder(path: Path, mode: int) -> Path:
     path.mkdir()
     path.chmod(mode)
     return path
+
+
+@pytest.mark.parametrize(
+    ("system", "cache"), [("linux", "numba"), ("win32", "numba/Cache"), ("darwin", "numba")]
+)
+def test_the_cache_of_a_user_is_where_numba_has_it(
+    system: str, cache: str, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, given = source.parent.parent, []
+    monkeypatch.setattr(appdirs, "system", system)
+    monkeypatch.setattr(appdirs, "_get_win_folder", lambda name: str(home), raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    monkeypatch.setattr(folders, "kernel_folders", lambda *each: given.append(each) or ())
+    function: Any = test_the_cache_of_a_user_is_where_numba_has_it
+    compiled = SimpleNamespace(py_func=function, targetoptions={})
+    assert folders.KernelCache(compiled).cache_path == ""
+    ((beside, _, users),) = given
+    assert (beside, users) == (Path(__file__).absolute().parent, home / cache)
 
 
 def test_a_new_folder_is_its_owners_alone(source: Path) -> None:
@@ -180,6 +201,17 @@ def test_who_may_write_beside_a_source(source: Path, monkeypatch: pytest.MonkeyP
                 or (bool(new_writers & 0o020) and not is_private)
             )
             assert folders._danger(pycache, source.parent) == (pycache if is_worse else None)
+
+
+def test_where_files_have_no_owners_none_is_anothers(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders.write_own(source, b"code")
+    source.chmod(0o666)
+    assert folders._is_open(source.stat())
+    monkeypatch.delattr(os, "geteuid")
+    assert not folders._is_open(source.stat())
+    assert folders.read_own(source) == b"code"
 
 
 def test_a_file_of_another_user_is_not_read(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

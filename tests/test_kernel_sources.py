@@ -1,7 +1,8 @@
-"""What the key of a kept kernel is made of, asked of the functions that make it."""
+"""What the key of a kept kernel is made of, and what is made again as it is read."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections import namedtuple
 from collections.abc import Callable
@@ -10,10 +11,11 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import pytest
+from numba.core.environment import _rebuild_env
 from numba.extending import intrinsic
 
 from spacy_cascade.jit import kernel
-from spacy_cascade.kernel_cache import _described, _layout, _sources
+from spacy_cascade.kernel_cache import _described, _environment, _layout, _sources
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
@@ -95,3 +97,13 @@ def test_values_are_described_by_what_they_are() -> None:
     assert _described(one) == _described(np.array([1, 2]))
     long = np.arange(5000)  # of which NumPy shows the ends only
     assert _described(long) != _described(np.where(long == 2500, 0, long))
+
+
+@pytest.mark.parametrize("module", ["math", "no.such.module"])
+def test_what_a_kernel_reads_of_the_interpreter_is_made_once(module: str) -> None:
+    """As numba makes it, but without an import of the module."""
+    made = _environment(module, [np.dtype("f8"), 2], f"of this test {module}")
+    assert made.consts == [np.dtype("f8"), 2]
+    assert made.globals == (vars(math) if module == "math" else {"__name__": module})
+    assert made is _environment(module, [], made.env_name)
+    assert made is _rebuild_env("math", [], f"of this test {module}")

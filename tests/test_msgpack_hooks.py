@@ -60,6 +60,21 @@ def test_the_package_has_made_srsly_remember_them() -> None:
         assert registry.get_all() == catalogue.Registry.get_all(registry)
 
 
+@pytest.mark.parametrize("kept", ["msgpack_encoders", "msgpack_decoders"])
+def test_a_registry_that_srsly_has_no_more_is_no_obstacle(
+    kept: str, lookups: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = catalogue.create("of_this_test", kept, entry_points=True)
+    monkeypatch.setitem(catalogue.REGISTRY, ("of_this_test", kept, "size"), len)
+    for name in ("msgpack_encoders", "msgpack_decoders"):
+        monkeypatch.setattr(msgpack, name, registry if name == kept else None)
+    remember_hooks()
+    assert isinstance(registry.get_all, RememberedHooks)
+    for _ in range(2):
+        assert registry.get_all() == {"size": len}
+    assert lookups == [kept]
+
+
 def test_values_come_back_and_nothing_is_looked_up_again(lookups: list[str]) -> None:
     value = {"n": 1, "array": np.arange(3)}
     srsly.msgpack_loads(srsly.msgpack_dumps(value))

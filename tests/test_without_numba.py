@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from helpers import PROJECT, run_python
+from spacy_cascade import jit
 
 OLD = """
 import sys
@@ -36,6 +38,22 @@ def test_a_new_python_is_named_at_import(error: str, tmp_path: Path) -> None:
         r"It has no release for Python 3\.\d+ yet\. Use Python 3\.10 to 3\.9\.",
         found,
     )
+
+
+@pytest.mark.parametrize(
+    ("python", "advice"),
+    [
+        ((3, 9), "Install it again for Python 3.9: pip install --force-reinstall numba."),
+        ((3, 14, 2), "Install it again for Python 3.14: pip install --force-reinstall numba."),
+        ((3, 15, 0), "It has no release for Python 3.15 yet. Use Python 3.10 to 3.14."),
+    ],
+)
+def test_the_newest_python_with_a_release_is_no_new_one(
+    python: tuple[int, ...], advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit, "NEWEST_PYTHON", (3, 14))
+    monkeypatch.setattr(jit, "sys", SimpleNamespace(version_info=python))
+    assert jit._advice() == advice
 
 
 def test_a_broken_numba_is_to_be_installed_again(tmp_path: Path) -> None:

@@ -53,11 +53,12 @@ def run_in_processes(
             waiting = {pool.submit(function, *one) for one in arguments}
         while waiting:
             try:
-                done, waiting = wait(waiting, _TICK_SECONDS, FIRST_COMPLETED)
+                done, _ = wait(waiting, _TICK_SECONDS, FIRST_COMPLETED)
                 tick()
             except KeyboardInterrupt:
                 yield from (one.result() for one in waiting if _has_result(one))
                 raise
+            waiting -= done
             for future in done:
                 yield future.result()
 

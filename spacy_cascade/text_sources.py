@@ -72,7 +72,7 @@ def _field_of(line: str, field: str, path: Path, number: int) -> str:
         text = srsly.json_loads(line)[field]
         if isinstance(text, str):
             return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (ValueError, KeyError, TypeError):
         pass
     raise CorpusError(
         f"Line {number} of {path} is no JSON object with a text in the field '{field}': "

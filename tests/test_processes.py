@@ -98,6 +98,16 @@ def test_results_that_are_there_come_before_an_interrupt(
         next(results)
 
 
+def test_so_they_do_where_the_tick_is_interrupted(pool: Pool) -> None:
+    def tick() -> None:
+        raise KeyboardInterrupt
+
+    results = run_in_processes(root_of, [(4,), (9,)], 2, tick)
+    assert sorted([next(results), next(results)]) == [2.0, 3.0]
+    with pytest.raises(KeyboardInterrupt):
+        next(results)
+
+
 @pytest.mark.parametrize("n_processes", [1, 2, 4])
 def test_three_calls_wait_for_each_process(n_processes: int, pool: Pool) -> None:
     results = stream_through_processes(root_of, ((n * n,) for n in range(1, 40)), n_processes)

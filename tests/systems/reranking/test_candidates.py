@@ -10,8 +10,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from helpers import TEXTS, bounds, make_doc
-from spacy_cascade.pipeline.spans.gold import read_gold
+from helpers import TEXTS, bounds, cascade, make_doc
+from spacy_cascade.pipeline.spans.gold import GoldSpans, read_gold
+from spacy_cascade.systems.reranking.minimum_risk import Lists
 from spacy_cascade.systems.reranking.typed_lists import TypedLists, read_lists
 from spacy_cascade.workflows.reconfigure import reconfigured
 
@@ -111,6 +112,44 @@ def test_errors_count_what_is_wrong_and_missed(docs: list[Doc]) -> None:
         right = [(start, end, name) == wanted for name in typed.classes]
         expected_errors = [-1.0 if r else 1.0 for r in right] if u < annotated else [0.0] * 3
         assert errors[u].tolist() == expected_errors
+
+
+def test_rejected_spans_are_no_errors() -> None:
+    """Hand-worked: two spans are wrong, one is right, and one has a token without annotation."""
+    bounds, none = np.arange(4), np.zeros(0, dtype=np.int32)
+    cuts = np.array([0, 4])
+    lists = Lists(cuts, np.zeros(2), np.zeros(1), none, none, np.zeros((4, 3)))
+    typed = TypedLists(lists, bounds, bounds + 1, cuts, cuts, ("DNA", "O", "cell"))
+    gold = GoldSpans([(2, 3, "cell")], np.array([True, True, True, False]))
+    assert typed.errors([gold]).tolist() == [[1, 0, 1], [1, 0, 1], [1, 0, -1], [0, 0, 0]]
+
+
+def test_no_docs_have_empty_lists() -> None:
+    typed = read_lists([], KEY, "a test")
+    assert (typed.doc_starts.tolist(), typed.classes) == ([0], ())
+    assert {each.dtype for each in (typed.start, typed.end, typed.doc_starts)} == {np.dtype("i8")}
+    assert typed.errors([]).shape == typed.lists.class_scores.shape == (0, 0)
+
+
+def test_a_classifier_without_types_gives_no_scores() -> None:
+    """A Doc without tokens passes through the reranker nevertheless."""
+    nlp = cascade({"n_best": N}, {"set_ents": False})
+    nlp.add_pipe("cascade_reranker")
+    nlp.initialize()
+    assert nlp(Doc(nlp.vocab)).spans[KEY].name == KEY
+    with nlp.select_pipes(disable=["cascade_reranker"]):
+        typed = read_lists([nlp(make_doc(nlp.vocab, TEXTS[0]))], KEY, "a test")
+    assert len(typed.start) > 0
+    assert typed.classes == ()
+    assert typed.lists.class_scores.shape == (len(typed.start), 0)
+
+
+def test_scores_are_read_in_double_precision(docs: list[Doc]) -> None:
+    doc = docs[0].copy()
+    for k in range(1, N + 1):
+        attributes = doc.spans[f"{KEY}/{k}"].attrs
+        attributes["class_scores"] = attributes["class_scores"].astype(np.float32)
+    assert read_lists([doc], KEY, "a test").lists.class_scores.dtype == np.float64
 
 
 def test_chosen_spans(docs: list[Doc]) -> None:

@@ -7,13 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from spacy.language import Language
+from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from helpers import TEXTS, bounds, cascade, make_doc
+from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.spans.gold import GoldSpans, read_gold
 from spacy_cascade.systems.reranking.minimum_risk import Lists
-from spacy_cascade.systems.reranking.typed_lists import TypedLists, read_lists
+from spacy_cascade.systems.reranking.typed_lists import TypedLists, choose_spans, read_lists
 from spacy_cascade.workflows.reconfigure import reconfigured
 
 KEY, N = "cascade", 5
@@ -114,14 +116,41 @@ def test_errors_count_what_is_wrong_and_missed(docs: list[Doc]) -> None:
         assert errors[u].tolist() == expected_errors
 
 
+def hand_made(class_scores: list[list[float]]) -> TypedLists:
+    """One segmentation of spans of one token each."""
+    n = len(class_scores)
+    bounds, cuts = np.arange(n), np.array([0, n])
+    lists = Lists(
+        cuts, np.array([0, 1]), cuts, bounds.astype(np.int32), np.zeros(1),
+        np.reshape(class_scores, (n, 3)),
+    )  # fmt: skip
+    return TypedLists(lists, bounds, bounds + 1, cuts, cuts, ("DNA", "O", "cell"))
+
+
 def test_rejected_spans_are_no_errors() -> None:
-    """Hand-worked: two spans are wrong, one is right, and one has a token without annotation."""
-    bounds, none = np.arange(4), np.zeros(0, dtype=np.int32)
-    cuts = np.array([0, 4])
-    lists = Lists(cuts, np.zeros(2), np.zeros(1), none, none, np.zeros((4, 3)))
-    typed = TypedLists(lists, bounds, bounds + 1, cuts, cuts, ("DNA", "O", "cell"))
-    gold = GoldSpans([(2, 3, "cell")], np.array([True, True, True, False]))
-    assert typed.errors([gold]).tolist() == [[1, 0, 1], [1, 0, 1], [1, 0, -1], [0, 0, 0]]
+    """Hand-worked: two spans have tokens without annotation, one is wrong, and one is right."""
+    gold = [GoldSpans([(2, 3, "cell")], np.array([False, True, True, False]))]
+    expected = [[0, 0, 0], [1, 0, 1], [1, 0, -1], [0, 0, 0]]
+    assert hand_made([[0.0] * 3] * 4).errors(gold).tolist() == expected
+    assert hand_made([]).errors(gold).shape == (0, 3)
+
+
+def test_rejected_spans_are_chosen_without_a_type() -> None:
+    strings = StringStore()
+    typed = hand_made([[0.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+    (found,) = choose_spans(typed, typed.lists, strings)
+    assert [strings[label] for label in found.spans.label.tolist()] == ["ENT", "cell"]
+    assert found.is_typed.tolist() == [False, True]
+    best = np.exp([1.0, 2.0])
+    assert found.probabilities == pytest.approx(best / (best + 2))
+
+
+@pytest.mark.parametrize(("rank", "name"), [(2, "class_scores"), (1, "earlier_iob")])
+def test_a_list_that_is_typed_in_part_is_refused(docs: list[Doc], rank: int, name: str) -> None:
+    doc = docs[0].copy()
+    del doc.spans[f"{KEY}/{rank}"].attrs[name]
+    with pytest.raises(ConfigError, match=r"a test found .*'cascade/1'\] that have no types"):
+        read_lists([docs[3], doc], KEY, "a test")
 
 
 def test_no_docs_have_empty_lists() -> None:

@@ -46,6 +46,7 @@ def test_docs_with_and_without_confidences_can_be_in_one_batch(trained: Language
         reranker(doc)
     list(reranker.pipe(together))
     assert list(map(annotation, together)) == list(map(annotation, alone))
+    assert [doc.user_data for doc in together] == [doc.user_data for doc in alone]
     found = list(map(confidences_of_ents, together))
     assert found == list(map(confidences_of_ents, alone))
     assert "scores" not in together[1].spans[KEY].attrs
@@ -56,20 +57,23 @@ def test_docs_with_and_without_confidences_can_be_in_one_batch(trained: Language
     assert 0.5 not in found[2]
 
 
-def test_ids_go_with_their_entities(trained: Language) -> None:
-    """An entity linker may stand before the reranker."""
+@pytest.mark.parametrize("ids", [("Q1", ""), ("", "7"), ("Q1", "7")])
+def test_ids_go_with_their_entities(trained: Language, ids: tuple[str, str]) -> None:
+    """An entity linker may stand before the reranker; other Docs of the batch may have no ids."""
     nlp = reranking(trained)
-    doc = with_list(nlp)
-    linked = [Span(doc, *b, kb_id="Q1", span_id="7") for b in bounds(doc.ents)]
+    doc, other = with_list(nlp), with_list(nlp)
+    linked = [Span(doc, *b, kb_id=ids[0], span_id=ids[1]) for b in bounds(doc.ents)]
     doc.set_ents(linked, default="outside")
     before = set(bounds(doc.ents))
-    prefer(doc, 2, 2)
-    nlp.get_pipe("cascade_reranker")(doc)  # type: ignore[operator]
-    assert before & set(bounds(doc.ents)) not in (before, set())
-    kept = {t for b in before & set(bounds(doc.ents)) for t in range(*b[:2])}
+    for each in (doc, other):
+        prefer(each, 2, 2)
+    list(nlp.get_pipe("cascade_reranker").pipe([doc, other]))  # type: ignore[attr-defined]
+    both = before & set(bounds(doc.ents))
+    assert both not in (before, set())
+    kept = {t for start, end, _ in both for t in range(start, end)}
     for token in doc:
-        ids = (token.ent_kb_id_, token.ent_id_)
-        assert ids == (("Q1", "7") if token.i in kept else ("", "")), token.text
+        found = token.ent_kb_id_, token.ent_id_
+        assert found == (ids if token.i in kept else ("", "")), token.text
 
 
 @pytest.mark.parametrize("has_own", [True, False])

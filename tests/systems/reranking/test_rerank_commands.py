@@ -16,8 +16,9 @@ from spacy.util import load_config
 
 from commands import check_errors, run_command
 from helpers import PROJECT, SENTENCES, TEXTS, annotations, blank, gold_doc, write_sample
-from spacy_cascade.systems.reranking import training
+from spacy_cascade.systems.reranking import training, tuning
 from spacy_cascade.systems.reranking.training import Trained, Trial
+from spacy_cascade.systems.reranking.tuning import Tuned
 from spacy_cascade.workflows.reconfigure import with_settings
 
 
@@ -110,6 +111,29 @@ def test_it_shows_what_each_pass_of_training_gave(
     assert spacy.load(tmp_path / "out").meta["performance"] == {"ents_f": 1.0}
 
 
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [("--weight 0.5 --n-best 2", ([0.5], [2])), ("", (tuning.WEIGHTS, tuning.SIZES))],
+)
+def test_it_shows_the_grid(
+    model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    options: str, given: tuple[Any, Any],
+) -> None:  # fmt: skip
+    asked: list[Any] = []
+    grid = {(2, 1.0): 0.5, (2, 0.25): 0.75, (11, 1.0): 0.625, (11, 0.25): 1.0}
+
+    def tune(nlp: Language, examples: Any, *settings: Any) -> tuple[Language, Tuned]:
+        asked.append(settings)
+        return nlp, Tuned(11, 0.25, 0.5, 1.0, grid)
+
+    monkeypatch.setattr(tuning, "tune_reranker", tune)
+    stdout, _ = run(model, tmp_path / "out", "--dev", data, *options.split())
+    assert asked == [given]
+    _, *table, last = stdout.splitlines()
+    assert table == ["        0.25      1", "    2  75.00  50.00", "   11 100.00  62.50"]
+    assert "n_best 11, weight 0.25: F1 100.00, without reranking 50.00" in last
+
+
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "blank")
     tuned = (tmp_path / "o", "--dev", data)
@@ -125,6 +149,7 @@ def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
         ((tmp_path / "blank", *learnt), "needs a cascade_segmenter"),
         ((model, *learnt, "--n-best", "200"), "from 1 to 100"),
         ((model, *learnt, "--folds", "1"), "2 folds"),
+        ((model, *learnt, "--passes", "0"), "1 pass or more, not 0"),
         ((model, *learnt, "--folds", "5000"), "too few for 5000 folds"),
     )
     assert not (tmp_path / "o").exists()

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from ranked_lists import KEY, N, learnt, lists, reranking
 from spacy.language import Language
-from spacy.tokens import DocBin, Span
+from spacy.tokens import Doc, DocBin, Span
+from spacy.vocab import Vocab
 
-from helpers import blank, bounds, make_doc
+from helpers import TEXTS, blank, bounds, make_doc, make_examples
 from spacy_cascade import TrainingError
 from spacy_cascade.systems.reranking import training
 from spacy_cascade.systems.reranking.training import Trained, train_reranker
@@ -51,9 +52,32 @@ def test_folds_train_both_stages_alone(trained: Language) -> None:
     assert found["before_to_disk"] is None
 
 
+def test_no_doc_is_annotated_by_what_it_has_trained(
+    trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[set[str]] = []
+
+    def train(config: Any, docs: list[Doc], dev: Path, vocab: Vocab) -> Language:
+        assert (dev, vocab) == (tmp_path / "dev.spacy", trained.vocab)
+        seen.append({doc.text.strip() for doc in docs})
+        return trained
+
+    monkeypatch.setattr(training, "train_pipeline", train)
+    references = [example.reference for example in make_examples(trained)]
+    DocBin(docs=references).to_disk(tmp_path / "train.spacy")
+    paths = tmp_path / "train.spacy", tmp_path / "dev.spacy"
+    found = list(training.jackknifed(trained, *paths, 4, N))
+    folds = [TEXTS[fold::4] for fold in range(4)]
+    texts = [example.predicted.text.strip() for example in found]
+    assert texts == [*folds[0], *folds[1], *folds[2], *folds[3]]
+    assert seen == [set(TEXTS) - set(fold) for fold in folds]
+    assert all(f"{KEY}/{N}" in example.predicted.spans for example in found)
+
+
 def trained_on_lists(
-    trained: Language, folder: Path, monkeypatch: pytest.MonkeyPatch, label: str | None = None
-) -> tuple[Language, Trained]:
+    trained: Language, folder: Path, monkeypatch: pytest.MonkeyPatch,
+    label: str | None = None, passes: int = 3,
+) -> tuple[Language, Trained]:  # fmt: skip
     """With the lists of the cascade itself; label: of all entities of the development corpus."""
     monkeypatch.setattr(training, "jackknifed", lambda nlp, *_: lists(reranking(nlp)))
     dev = [example.reference for example in lists(reranking(trained))]
@@ -67,7 +91,7 @@ def trained_on_lists(
     )  # fmt: skip
     return train_reranker(
         trained, folder / "train.spacy", folder / "dev.spacy",
-        n_best=N, scales=(0.5, 0.25), weights=(2.0, 0.5), passes=3,
+        n_best=N, scales=(0.5, 0.25), weights=(2.0, 0.5), passes=passes,
     )  # fmt: skip
 
 
@@ -94,7 +118,7 @@ def test_where_nothing_is_right_the_first_trial_is_kept(
     trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With weights of zero."""
-    nlp, found = trained_on_lists(trained, tmp_path, monkeypatch, "other")
+    nlp, found = trained_on_lists(trained, tmp_path, monkeypatch, "other", passes=1)
     assert found.best == (found.trials[0], 1)
     assert found.f1 == found.baseline == 0.0
     reranker: Any = nlp.get_pipe("cascade_reranker")

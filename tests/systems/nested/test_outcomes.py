@@ -119,7 +119,7 @@ def test_what_an_online_trainer_has_learnt_counts_at_once() -> None:
     }  # fmt: skip
     nlp = nested_pipeline(levels=online)
     examples = nested_examples(nlp)
-    train(nlp, examples)
+    train(nlp, examples, updates=1)
     docs = [example.predicted for example in seen(nlp, examples)]
     levels: Any = nlp.get_pipe(LEVELS)
     assert sum(len(found.spans.start) for found in levels.predict(docs)) == 8

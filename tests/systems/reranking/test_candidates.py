@@ -7,12 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from spacy.language import Language
+from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from helpers import TEXTS, bounds, make_doc
-from spacy_cascade.pipeline.spans.gold import read_gold
-from spacy_cascade.systems.reranking.typed_lists import TypedLists, read_lists
+from helpers import TEXTS, bounds, cascade, make_doc
+from spacy_cascade import ConfigError
+from spacy_cascade.pipeline.spans.gold import GoldSpans, read_gold
+from spacy_cascade.systems.reranking.minimum_risk import Lists
+from spacy_cascade.systems.reranking.typed_lists import TypedLists, choose_spans, read_lists
 from spacy_cascade.workflows.reconfigure import reconfigured
 
 KEY, N = "cascade", 5
@@ -111,6 +114,71 @@ def test_errors_count_what_is_wrong_and_missed(docs: list[Doc]) -> None:
         right = [(start, end, name) == wanted for name in typed.classes]
         expected_errors = [-1.0 if r else 1.0 for r in right] if u < annotated else [0.0] * 3
         assert errors[u].tolist() == expected_errors
+
+
+def hand_made(class_scores: list[list[float]]) -> TypedLists:
+    """One segmentation of spans of one token each."""
+    n = len(class_scores)
+    bounds, cuts = np.arange(n), np.array([0, n])
+    lists = Lists(
+        cuts, np.array([0, 1]), cuts, bounds.astype(np.int32), np.zeros(1),
+        np.reshape(class_scores, (n, 3)),
+    )  # fmt: skip
+    return TypedLists(lists, bounds, bounds + 1, cuts, cuts, ("DNA", "O", "cell"))
+
+
+def test_rejected_spans_are_no_errors() -> None:
+    """Hand-worked: two spans have tokens without annotation, one is wrong, and one is right."""
+    gold = [GoldSpans([(2, 3, "cell")], np.array([False, True, True, False]))]
+    expected = [[0, 0, 0], [1, 0, 1], [1, 0, -1], [0, 0, 0]]
+    assert hand_made([[0.0] * 3] * 4).errors(gold).tolist() == expected
+    assert hand_made([]).errors(gold).shape == (0, 3)
+
+
+def test_rejected_spans_are_chosen_without_a_type() -> None:
+    strings = StringStore()
+    typed = hand_made([[0.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+    (found,) = choose_spans(typed, typed.lists, strings)
+    assert [strings[label] for label in found.spans.label.tolist()] == ["ENT", "cell"]
+    assert found.is_typed.tolist() == [False, True]
+    best = np.exp([1.0, 2.0])
+    assert found.probabilities == pytest.approx(best / (best + 2))
+
+
+@pytest.mark.parametrize(("rank", "name"), [(2, "class_scores"), (1, "earlier_iob")])
+def test_a_list_that_is_typed_in_part_is_refused(docs: list[Doc], rank: int, name: str) -> None:
+    doc = docs[0].copy()
+    del doc.spans[f"{KEY}/{rank}"].attrs[name]
+    with pytest.raises(ConfigError, match=r"a test found .*'cascade/1'\] that have no types"):
+        read_lists([docs[3], doc], KEY, "a test")
+
+
+def test_no_docs_have_empty_lists() -> None:
+    typed = read_lists([], KEY, "a test")
+    assert (typed.doc_starts.tolist(), typed.classes) == ([0], ())
+    assert {each.dtype for each in (typed.start, typed.end, typed.doc_starts)} == {np.dtype("i8")}
+    assert typed.errors([]).shape == typed.lists.class_scores.shape == (0, 0)
+
+
+def test_a_classifier_without_types_gives_no_scores() -> None:
+    """A Doc without tokens passes through the reranker nevertheless."""
+    nlp = cascade({"n_best": N}, {"set_ents": False})
+    nlp.add_pipe("cascade_reranker")
+    nlp.initialize()
+    assert nlp(Doc(nlp.vocab)).spans[KEY].name == KEY
+    with nlp.select_pipes(disable=["cascade_reranker"]):
+        typed = read_lists([nlp(make_doc(nlp.vocab, TEXTS[0]))], KEY, "a test")
+    assert len(typed.start) > 0
+    assert typed.classes == ()
+    assert typed.lists.class_scores.shape == (len(typed.start), 0)
+
+
+def test_scores_are_read_in_double_precision(docs: list[Doc]) -> None:
+    doc = docs[0].copy()
+    for k in range(1, N + 1):
+        attributes = doc.spans[f"{KEY}/{k}"].attrs
+        attributes["class_scores"] = attributes["class_scores"].astype(np.float32)
+    assert read_lists([doc], KEY, "a test").lists.class_scores.dtype == np.float64
 
 
 def test_chosen_spans(docs: list[Doc]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -15,12 +16,19 @@ from spacy.util import load_config
 
 from commands import check_errors, run_command
 from helpers import PROJECT, SENTENCES, TEXTS, annotations, blank, gold_doc, write_sample
+from spacy_cascade.systems.reranking import training, tuning
+from spacy_cascade.systems.reranking.training import Trained, Trial
+from spacy_cascade.systems.reranking.tuning import Tuned
+from spacy_cascade.workflows.reconfigure import with_settings
 
 
 @pytest.fixture(scope="module")
 def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its scores are those of another corpus."""
     path = tmp_path_factory.mktemp("model")
-    trained.to_disk(path)
+    copy = with_settings(trained)
+    copy.meta["performance"] = {"ents_f": 0.25}
+    copy.to_disk(path)
     return path
 
 
@@ -46,6 +54,7 @@ def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> 
     assert last.endswith(f"n_best 1, weight 0.5: F1 100.00, without reranking 100.00 -> {output}")
     tuned = spacy.load(output)
     assert tuned.pipe_names == ["cascade_segmenter", "cascade_classifier", "cascade_reranker"]
+    assert tuned.meta["performance"] == {"ents_f": 1.0}
     assert [found["ents"] for found in annotations(tuned, TEXTS)] == [s for _, s in SENTENCES]
     # A reranker that is there is not made worse: its own settings are tried beside the others.
     run(output, tmp_path / "again", "--dev", data, "--weight", "1e7", "--n-best", "8")
@@ -64,6 +73,67 @@ def test_a_reranker_that_makes_it_worse_is_not_saved(
     assert [found["ents"] for found in annotations(kept, TEXTS)] == [s for _, s in SENTENCES]
 
 
+TRIALS = [
+    Trial(1.0, 0.5, [0.5, 0.625, 0.75]),
+    Trial(2.5, 1.5, [0.25, 0.875, 0.5]),
+]
+TABLE = """\
+   scale  weight      1      2      3
+       1     0.5  50.00  62.50  75.00
+     2.5     1.5  25.00  87.50  50.00"""
+GIVEN = {"folds": 3, "n_best": 5, "passes": 3, "scales": [1.0, 2.5], "weights": [0.5]}
+USUAL = {"folds": 4, "n_best": 6, "passes": 8, "scales": (1.0, 2.5), "weights": (0.5, 1.0, 1.5)}
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [("--folds 3 --n-best 5 --passes 3 --scale 1 --scale 2.5 --weight 0.5", GIVEN), ("", USUAL)],
+)
+def test_it_shows_what_each_pass_of_training_gave(
+    model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    options: str, settings: dict[str, Any],
+) -> None:  # fmt: skip
+    """And writes the pipeline with its own scores."""
+    asked: list[Any] = []
+
+    def train(nlp: Language, *paths: Path, **given: Any) -> tuple[Language, Trained]:
+        asked.append((*paths, given))
+        return nlp, Trained(0.5, TRIALS, (TRIALS[1], 2))
+
+    monkeypatch.setattr(training, "train_reranker", train)
+    paths = "--train", tmp_path / "train.spacy", "--dev", data
+    stdout, _ = run_train(model, tmp_path / "out", *paths, *options.split())
+    assert asked == [(paths[1], paths[3], settings)]
+    title, *table, last = stdout.splitlines()
+    assert title.endswith("Entity F1 by scale and weight (rows) and number of passes (columns)")
+    assert "\n".join(table) == TABLE
+    assert "scale 2.5, weight 1.5, 2 passes: F1 87.50, without reranking 50.00" in last
+    assert spacy.load(tmp_path / "out").meta["performance"] == {"ents_f": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [("--weight 0.5 --n-best 2", ([0.5], [2])), ("", (tuning.WEIGHTS, tuning.SIZES))],
+)
+def test_it_shows_the_grid(
+    model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    options: str, given: tuple[Any, Any],
+) -> None:  # fmt: skip
+    asked: list[Any] = []
+    grid = {(2, 1.0): 0.5, (2, 0.25): 0.75, (11, 1.0): 0.625, (11, 0.25): 1.0}
+
+    def tune(nlp: Language, examples: Any, *settings: Any) -> tuple[Language, Tuned]:
+        asked.append(settings)
+        return nlp, Tuned(11, 0.25, 0.5, 1.0, grid)
+
+    monkeypatch.setattr(tuning, "tune_reranker", tune)
+    stdout, _ = run(model, tmp_path / "out", "--dev", data, *options.split())
+    assert asked == [given]
+    _, *table, last = stdout.splitlines()
+    assert table == ["        0.25      1", "    2  75.00  50.00", "   11 100.00  62.50"]
+    assert "n_best 11, weight 0.25: F1 100.00, without reranking 50.00" in last
+
+
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "blank")
     tuned = (tmp_path / "o", "--dev", data)
@@ -79,6 +149,7 @@ def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
         ((tmp_path / "blank", *learnt), "needs a cascade_segmenter"),
         ((model, *learnt, "--n-best", "200"), "from 1 to 100"),
         ((model, *learnt, "--folds", "1"), "2 folds"),
+        ((model, *learnt, "--passes", "0"), "1 pass or more, not 0"),
         ((model, *learnt, "--folds", "5000"), "too few for 5000 folds"),
     )
     assert not (tmp_path / "o").exists()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from ranked_lists import reranking
 from spacy.language import Language
 
 from helpers import TEXTS, annotations, blank, make_examples
+from reference import encoded_of, rows_from_dense
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.systems.reranking import tuning
 from spacy_cascade.systems.reranking.component import CascadeReranker, RerankerData
@@ -61,6 +64,20 @@ def test_the_best_of_the_grid_is_taken(
     assert (found.n_best, found.weight, found.f1) == (1, 0.5, 1.0)
     data.errors[:] = 0.0  # nothing is annotated
     assert tune(reranker, data, (0.0,), (1,)).f1 == 0.0
+    assert tune(reranker, replace(data, n_gold=0), (0.0,), (1,)).f1 == 0.0
+
+
+def test_learnt_weights_count_as_scores_of_types_do(generator: np.random.Generator) -> None:
+    """An untrained reranker has no features for them."""
+    data = one_span_each(generator)
+    features = generator.integers(0, 2, (len(data.errors), 3))
+    weights = generator.normal(size=(3, 1))
+    lists = data.typed.lists
+    added = lists._replace(class_scores=lists.class_scores + features @ weights)
+    (design,) = encoded_of(rows_from_dense(features))
+    expected = data.f1(added)
+    assert replace(data, design=design).f1(lists, weights) == expected != data.f1(lists)
+    assert replace(data, design=design).f1(lists) == data.f1(lists, weights) == data.f1(lists)
 
 
 @pytest.mark.parametrize("cuts", [True, False], ids=["sentences", "documents"])
@@ -88,6 +105,16 @@ def test_a_reranker_keeps_its_place_and_settings(trained: Language) -> None:
     assert tuned.config["components"]["again"]["keep_candidates"]
     assert tuned.get_pipe("again").weight == 0.5
     assert "cascade/2" in tuned(TEXTS[0]).spans
+
+
+def test_the_list_length_that_it_has_is_tried_beside_the_others(trained: Language) -> None:
+    """On lists that are as long, where types that cost much make a short one look better."""
+    nlp = reranking(trained, n_best=8, weight=1e7)
+    (_, found), (_, both) = (
+        tune_reranker(nlp, make_examples(nlp), (1.0,), sizes) for sizes in ((2,), (2, 8))
+    )
+    assert found.grid == both.grid
+    assert found.grid[8, 1e7] < found.grid[2, 1e7] < found.grid[2, 1.0]
 
 
 def test_what_cannot_be_tuned(trained: Language) -> None:

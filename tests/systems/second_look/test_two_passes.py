@@ -13,11 +13,14 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-from helpers import LANGUAGE, annotation, run_python
+from helpers import LANGUAGE, annotation, blank, run_python
 from spacy_cascade.errors import ConfigError, MissingStageError
+from spacy_cascade.systems.second_look import workflow
 from spacy_cascade.systems.second_look.workflow import KEY, second_look
 from spacy_cascade.tools.annotation.adapting import adapt
 from spacy_cascade.tools.recipes import Choices, make_config
+from spacy_cascade.workflows.jackknife import Jackknifed
+from spacy_cascade.workflows.reconfigure import to_be_loaded
 
 CLEAR = {"PER": "Mr {} said so .", "LOC": "Trains to {} are late ."}
 UNCLEAR = "We all know {} very well ."
@@ -152,6 +155,74 @@ def test_the_first_pass_alone_is_kept_where_it_is_as_good(corpora: tuple[Path, P
     assert not found.is_better
     assert nlp.pipe_names == list(config()["nlp"]["pipeline"])
     assert KEY not in nlp("Mr Vorn said so .").spans
+
+
+def passes_of(
+    given: Config, corpora: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[str], list[Config]]:
+    """The stages, and what the first pass, its folds and the second pass would be trained by."""
+    asked: list[Config] = []
+
+    def ask(config: Config, *_: Any) -> Language:
+        asked.append(config.copy())
+        nlp = blank()
+        if len(asked) == 3:
+            return nlp
+        nlp = to_be_loaded(config, nlp.vocab)
+        nlp.initialize(lambda: [Example(doc, doc) for doc in made_docs(nlp.vocab, range(4))])
+        return nlp
+
+    def ask_for_folds(config: Config, *_: Any, folds: int) -> Jackknifed:
+        asked.append(config)
+        return Jackknifed([], folds, False, None, {})
+
+    monkeypatch.setattr(workflow, "train_pipeline", ask)
+    monkeypatch.setattr(workflow, "jackknife", ask_for_folds)
+    stages, *_ = workflow.train_passes(given, *corpora, folds=2)
+    return stages, asked
+
+
+def test_a_segmenter_alone_gets_a_second_look(
+    corpora: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other components stay in their places, and annotate in training as they did."""
+    given = config()
+    given["nlp"]["pipeline"][2:] = ["merge_entities"]
+    given["components"]["merge_entities"] = {"factory": "merge_entities"}
+    given["training"]["annotating_components"] += ["cascade_segmenter", "cascade_classifier"]
+    stages, (*_, second) = passes_of(given, corpora, monkeypatch)
+    assert stages == ["cascade_segmenter"]
+    names = ["sentencizer", "first_cascade_segmenter", "cascade_segmenter", "merge_entities"]
+    assert second["nlp"]["pipeline"] == names
+    assert second["training"]["frozen_components"] == [*names[:2], names[3]]
+    assert second["training"]["annotating_components"] == ["sentencizer", "cascade_segmenter"]
+
+
+CALIBRATION = {"@callbacks": "spacy_cascade.calibrate.v1", "path": "dev.spacy"}
+TUNING = {
+    "@callbacks": "spacy_cascade.tune_reranker.v1", "path": "dev.spacy",
+    "weights": [1.0], "sizes": [2],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "of_folds"),
+    [
+        ({**CALIBRATION, "decoding": "expected_f1"}, {**CALIBRATION, "decoding": "best"}),
+        (TUNING, TUNING),
+        (None, None),
+    ],
+)
+def test_folds_take_the_best_spans_whatever_decodes_the_entities(
+    corpora: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    given: dict[str, Any] | None,
+    of_folds: dict[str, Any] | None,
+) -> None:
+    made = config()
+    made["training"].update(before_to_disk=given, annotating_components=None)
+    _, configs = passes_of(made, corpora, monkeypatch)
+    assert [each["training"]["before_to_disk"] for each in configs] == [given, of_folds, given]
 
 
 def test_configs_that_it_cannot_use(corpora: tuple[Path, Path]) -> None:

@@ -122,7 +122,8 @@ class TypedLists:
 def read_lists(docs: Sequence[Doc], key: str, where: str) -> TypedLists:
     """The N-best lists under the key, typed by the classifier.
 
-    where: who reads them, for messages. Raises `ConfigError` where one is missing or damaged.
+    where: who reads them, for messages. Raises `ConfigError` where one is missing or damaged, or
+    the classifier knows no types.
     """
     listed = [_read_attributes(doc, key, where) for doc in docs]
     doc_starts = np.append(0, np.cumsum([len(doc) for doc in docs], dtype=np.int64))
@@ -140,7 +141,12 @@ def read_lists(docs: Sequence[Doc], key: str, where: str) -> TypedLists:
     rank = np.array([rank for of_ranks in listed for rank in range(len(of_ranks))], dtype=np.int64)
     bounds = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(a[BOUNDS] for a in groups)])
     classes = listed[-1][0]["classes"] if listed else []
-    columns = np.argsort(classes) if classes else np.zeros(0, dtype=np.int64)
+    if len(bounds) and not classes:
+        raise ConfigError(
+            f"{where} found spans to choose from, but cascade_classifier knows no types for them. "
+            "Train cascade_classifier first."
+        )
+    columns = np.argsort(classes)
     values = [attributes["class_scores"] for attributes in groups]
     return _arrange(
         np.array(starts, dtype=np.int64),

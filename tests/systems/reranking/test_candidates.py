@@ -160,17 +160,14 @@ def test_no_docs_have_empty_lists() -> None:
     assert typed.errors([]).shape == typed.lists.class_scores.shape == (0, 0)
 
 
-def test_a_classifier_without_types_gives_no_scores() -> None:
-    """A Doc without tokens passes through the reranker nevertheless."""
+def test_spans_of_a_classifier_without_types_are_refused() -> None:
+    """A Doc without tokens has none."""
     nlp = cascade({"n_best": N}, {"set_ents": False})
     nlp.add_pipe("cascade_reranker")
     nlp.initialize()
     assert nlp(Doc(nlp.vocab)).spans[KEY].name == KEY
-    with nlp.select_pipes(disable=["cascade_reranker"]):
-        typed = read_lists([nlp(make_doc(nlp.vocab, TEXTS[0]))], KEY, "a test")
-    assert len(typed.start) > 0
-    assert typed.classes == ()
-    assert typed.lists.class_scores.shape == (len(typed.start), 0)
+    with pytest.raises(ConfigError, match="'cascade_reranker' .* Train cascade_classifier first"):
+        nlp(make_doc(nlp.vocab, TEXTS[0]))
 
 
 def test_scores_are_read_in_double_precision(docs: list[Doc]) -> None:

@@ -132,8 +132,7 @@ def _as_first_pass(first: Language, config: Config, stages: Sequence[str]) -> La
     Its spans have no confidences, which nothing looks at, except where a threshold needs them.
     """
     changed = first.config.copy()
-    changed["nlp"]["pipeline"] = [_first_name(name, stages) for name in first.pipe_names]
-    changed["nlp"]["disabled"] = []
+    changed["nlp"]["pipeline"] = [_first_name(name, stages) for name in first.component_names]
     for name in stages:
         # Calibration has set the temperatures, and decoding what a first pass must not have.
         own = dict(config["components"][name])
@@ -142,7 +141,7 @@ def _as_first_pass(first: Language, config: Config, stages: Sequence[str]) -> La
         changed["components"].pop(name)
         changed["components"][PREFIX + name] = {**own, "spans_key": KEY, "set_ents": False}
     made = to_be_loaded(changed, first.vocab)
-    for name, pipe in first.pipeline:
+    for name, pipe in first.components:
         copy: Any = made.get_pipe(_first_name(name, stages))
         if hasattr(pipe, "to_bytes"):
             copy.from_bytes(pipe.to_bytes())
@@ -159,7 +158,7 @@ def _second_config(config: Config, stages: Sequence[str], saved: Path) -> Config
     place = names.index(PREFIX + stages[-1]) + 1
     others = {name: {"source": str(saved)} for name in names}
     own = {name: _looking_elsewhere(name, config["components"][name]) for name in stages}
-    changed["nlp"].update(pipeline=[*names[:place], *stages, *names[place:]], disabled=[])
+    changed["nlp"].update(pipeline=[*names[:place], *stages, *names[place:]])
     changed["components"] = {**others, **own}
     annotating = changed["training"].get("annotating_components") or []
     changed["training"].update(

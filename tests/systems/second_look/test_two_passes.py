@@ -70,7 +70,13 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def looked(corpora: tuple[Path, Path]) -> tuple[Language, Any]:
-    return second_look(config("recurrence"), *corpora, folds=2)
+    """Of a pipeline with a component that is switched off."""
+    given = config("recurrence")
+    given["nlp"].update(
+        pipeline=[*given["nlp"]["pipeline"], "merge_entities"], disabled=["merge_entities"]
+    )
+    given["components"]["merge_entities"] = {"factory": "merge_entities"}
+    return second_look(given, *corpora, folds=2)
 
 
 def types(doc: Doc) -> list[str]:
@@ -143,6 +149,7 @@ def test_its_config_trains_and_adapts(looked: tuple[Language, Any], tmp_path: Pa
     stages = ["first_cascade_segmenter", "first_cascade_classifier"]
     assert loaded.config["training"]["annotating_components"] == stages
     assert loaded.config["corpora"] == config()["corpora"]
+    assert loaded.disabled == ["merge_entities"]
     reference = made_docs(loaded.vocab, range(90, 92))
     adapt(loaded, [Example(Doc(loaded.vocab, [t.text for t in d]), d) for d in reference])
     assert [types(doc) for doc in new_docs(loaded)] == [types(doc) for doc in new_docs(nlp)]

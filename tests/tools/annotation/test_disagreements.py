@@ -58,6 +58,13 @@ def test_kinds(annotators, expected) -> None:
     ]
 
 
+def test_spans_side_by_side_are_not_bounds_of_one_another() -> None:
+    beside = (2, 3, "cell")
+    groups = find_disagreements(reviewed(blank(), [CELL], [beside]), NAMES[:2])
+    found = [(one.start, one.kind) for group in groups for one in group]
+    assert found == [(0, Kind.MISSING), (2, Kind.MISSING)]
+
+
 def test_who_is_wrong_most_probably() -> None:
     """With these labels, or with none, which has the rest of the probability."""
     ((one,),) = find_disagreements(reviewed(blank(), [AP1], [DNA]), NAMES[:2])

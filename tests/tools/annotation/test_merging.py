@@ -34,6 +34,14 @@ def test_a_majority_decides() -> None:
     entities, missing, fates = merge([STAT5, SITE], [STAT5, SITE], [STAT5, AP1])
     assert (entities, missing) == ([STAT5, SITE], [])
     assert fates == {Fate.AGREED: 1, Fate.MAJORITY: 1, Fate.OUTVOTED: 1}
+    for other in ((2, 4), (4, 5), (4, 6), (2, 6)):
+        entities, missing, fates = merge([SITE], [SITE, (*other, "x")])
+        assert (entities, missing) == ([SITE], []), "what overlaps it is none"
+        assert fates == {Fate.AGREED: 1, Fate.OUTVOTED: 1}
+    for start in (2, 5):
+        entities, missing, fates = merge([SITE], [SITE, (start, start + 1, "x")])
+        assert (entities, missing) == ([SITE], [start]), "what is beside it may be one"
+        assert fates == {Fate.AGREED: 1, Fate.DISPUTED: 1}
     entities, missing, fates = merge([STAT5, SITE], [STAT5], [STAT5])
     assert (entities, missing) == ([STAT5], [])
     assert fates == {Fate.AGREED: 1, Fate.OUTVOTED: 1}
@@ -79,6 +87,17 @@ def test_who_has_not_annotated_the_words_has_no_vote() -> None:
     assert (entities, missing) == ([STAT5, SITE], [])
     assert fates == {Fate.AGREED: 2}
     assert merge([STAT5], unknown=(3, 4))[:2] == ([STAT5], [3, 4])
+
+
+@pytest.mark.parametrize("unknown", [(3,), (4,)])
+def test_who_has_annotated_only_some_of_the_words_does_not_say_that_there_is_none(unknown) -> None:
+    probabilities = {SITE: 0.1, AP1: 0.2}
+    assert merge([], [SITE], [AP1], unknown=unknown, probabilities=probabilities)[0] == [AP1]
+
+
+def test_who_has_a_span_says_so_without_the_words_around_it() -> None:
+    probabilities = {SITE: 0.1, AP1: 0.8}
+    assert merge([AP1], [SITE], [], unknown=(4,), probabilities=probabilities)[0] == [AP1]
 
 
 def test_who_has_the_text_alone_is_believed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,8 @@ from spacy.vocab import Vocab
 
 from made_corpora import made_doc, named_docs
 from spacy_cascade.tools.recipes import Choices
-from spacy_cascade.tools.recipes.describing import describe, heading, suggested_text
-from spacy_cascade.tools.recipes.profile import Profile, measure_profile
+from spacy_cascade.tools.recipes.describing import describe, heading, lost_text, suggested_text
+from spacy_cascade.tools.recipes.profile import Held, Profile, measure_profile
 from spacy_cascade.tools.recipes.suggesting import suggest
 
 OUTPUT, TRAIN, DEV = Path("x.cfg"), Path("a.spacy"), Path("b.spacy")
@@ -61,6 +62,7 @@ def test_a_config_for_a_corpus_begins_with_commands_and_what_was_seen(profile: P
     assert begin.endswith("\n#\n# One\n# Two")
     alone = suggested_text(OUTPUT, profile, suggest(profile, {"train": TRAIN}))
     assert "\n# DEV.spacy: Docs to score on, with entities, not used in training.\n" in alone
+    assert not alone.partition("\n\n")[0].endswith("#"), "nothing was tried"
 
 
 def test_the_size_says_whether_documents_are_pieces(profile: Profile) -> None:
@@ -82,3 +84,65 @@ def test_tokens_are_told_by_their_spaces_and_signs() -> None:
     ):  # fmt: skip
         doc = made_doc(Vocab(), [words.split()], [(0, 1, "X")], spaces=spaces)
         assert describe(measure_profile([doc]))[2].startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("n_types", "rest"), [(12, ""), (13, " and 1 other"), (15, " and 3 others")]
+)
+def test_a_dozen_types_are_listed(profile: Profile, n_types: int, rest: str) -> None:
+    labels = Counter({f"T{i}": 40 - i for i in range(n_types)})
+    seen = replace(
+        profile, labels=labels, entities=labels.total(), mean_length=1.25, length_95=2, longest=7,
+        recurring=0.5, recurring_elsewhere=0.25,
+    )  # fmt: skip
+    listed = ", ".join(f"T{i} {(40 - i) / labels.total():.0%}" for i in range(12))
+    assert describe(seen)[1] == (
+        f"{labels.total()} entities of {n_types} types: {listed}{rest}. They have 1.2 words on "
+        "average, 95 % have 2 at most, the longest has 7. 50% recur in the same document, 25% in "
+        "the next one."
+    )
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "capitalized", "expected"),
+    [
+        (0.991, 0.0, 0.0, ["The text is in lower case."]),
+        (0.0, 0.991, 1.0, ["The text is in upper case."]),
+        (0.99, 0.99, 0.949, []),
+        (0.0, 0.99, 0.95, ["95% of the entities begin with a capital, and few will be found "]),
+    ],
+)
+def test_the_case_is_told_where_it_is_that_of_nearly_all(
+    profile: Profile, lower: float, upper: float, capitalized: float, expected: list[str]
+) -> None:
+    usual = replace(profile, spacing_known=1.0, hyphens_split=None, slashes_split=None)
+    seen = replace(usual, lower=lower, upper=upper, capitalized=capitalized)
+    text = describe(seen)[2].removeprefix("The spaces between words are known.").lstrip()
+    assert text.startswith("".join(expected))
+    assert bool(text) == bool(expected)
+
+
+def test_what_else_was_seen_follows_in_order(profile: Profile) -> None:
+    held = Held(2, None, 1000, 1, Counter(PER=1), unseen_words=0.125, unseen_entities=0.5)
+    seen = replace(
+        profile,
+        lost=Counter({"that cut a token": 2, "of several parts": 1}),
+        contradictions=["This and that."],
+        covered={"one": 0.7, "other": 0.69},
+        dev=held,
+    )
+    lost, *others = describe(seen)[3:]
+    assert lost.startswith(
+        "3 spans of the annotation became no entity in `convert`: 2 that cut a token, 1 of several "
+        "parts. The measures of tokenizers count those that cut a token. "
+    )
+    assert others == [
+        "This and that.",
+        "The table of words 'one' knows 70% of the words.",
+        "The table of words 'other' knows 69% of the words. It seems to be of another language or "
+        "kind of token.",
+        "To score on: 2 documents, 1,000 words, 1 entity. 12.5% of the words and 50% of the "
+        "entities do not occur in the training corpus.",
+    ]
+    assert len(describe(profile)) == 3, "nothing is told of what is not there"
+    assert lost_text(Counter(other=1)).endswith("`convert`: 1 other.")

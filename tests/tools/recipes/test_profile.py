@@ -46,12 +46,15 @@ def test_sentences_are_those_of_spacy() -> None:
     unmarked = [Doc(vocab, words=[token.text for token in doc]) for doc in docs]
     single = Doc(vocab, words=["so"])
     assert measure_profile([*unmarked, single]).sentences is None
-    assert measure_profile([*docs, single]).sentences == profile.sentences + 1
+    some = measure_profile([*docs, *unmarked, single])
+    assert some.sentences == profile.sentences + 12 + 1, "a document without marks is one"
 
 
 def test_pieces_of_a_text_are_no_documents() -> None:
     vocab = Vocab()
     assert measure_profile(named_docs(vocab, 8, 3)).pieces == 3
+    assert measure_profile(named_docs(vocab, 2, 2)).pieces == 2
+    assert measure_profile(named_docs(vocab, 1, 3)).pieces is None  # perhaps the only one
     assert measure_profile(named_docs(vocab, 8, 1)).pieces is None  # single sentences
     uneven = [doc for n in (1, 2, 3, 4) for doc in named_docs(vocab, 2, n)]
     assert measure_profile(uneven).pieces is None
@@ -63,6 +66,7 @@ def test_pieces_of_a_text_are_no_documents() -> None:
         ("IL-2 T-cell", 0.0),
         ("IL - 2 T - cell", 1.0),
         ("IL-2 T - cell", 0.5),
+        ("(IL - 2)", 1.0),
         ("- IL 2 -", None),
         ("( - IL", None),
     ],

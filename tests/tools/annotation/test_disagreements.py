@@ -9,6 +9,9 @@ from helpers import SENTENCES, blank, make_doc
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.tools.annotation.agreement import Reading, Reviewed
 from spacy_cascade.tools.annotation.disagreements import (
+    _AROUND as AROUND,
+)
+from spacy_cascade.tools.annotation.disagreements import (
     UNKNOWN,
     Kind,
     Opinion,
@@ -99,10 +102,22 @@ def test_rows_say_what_the_pipeline_finds(trained: Language) -> None:
     assert (row["anna"], row["ben"], row["carla"], row["model"]) == (
         "protein", "DNA", UNKNOWN, "protein",
     )  # fmt: skip
-    assert row["against"] == pytest.approx(1 - opinion.probabilities[DNA], abs=1e-4)
+    assert row["against"] == round(1 - opinion.probabilities[DNA], 4)
     assert str(row["probability"]).startswith("DNA 0.")
     assert str(row["context"]).rstrip() == TEXT
     assert not {"model", "against"} & one.row(None).keys()
+
+
+def test_the_context_is_what_stands_around_a_span() -> None:
+    words = [f"word{n:03}" for n in range(40)]
+    for start in (0, 20, 39):
+        document = reviewed(blank(), [(start, start + 1, "cell")], [], text=" ".join(words))
+        ((one,),) = find_disagreements(document, NAMES[:2])
+        context = str(one.row(None)["context"])
+        before, word, after = context.partition(words[start])
+        assert word
+        assert len(before) == min(AROUND, 8 * start)
+        assert abs(len(after) - min(AROUND, 8 * (39 - start))) <= 1
 
 
 def test_a_pipeline_without_probabilities_is_refused() -> None:

@@ -19,7 +19,9 @@ STAT5 = (0, 1, "protein")
 def merge(*annotators, by=Merge.VOTE, probabilities=None, unknown=()):
     """The entities, the words that are not annotated, and what became of the spans."""
     readings = {
-        str(number): Reading(tuple(spans), frozenset(unknown if number == 0 else ()))
+        str(number): spans
+        if isinstance(spans, Reading)
+        else Reading(tuple(spans), frozenset(unknown if number == 0 else ()))
         for number, spans in enumerate(annotators)
     }
     document = Reviewed("1", make_doc(blank().vocab, "STAT5 binds the AP-1 site ."), readings)
@@ -80,6 +82,26 @@ def test_a_pipeline_can_decide_against_a_majority() -> None:
     assert entities == [STAT5, AP1]
     assert fates == {Fate.AGREED: 1, Fate.BY_MODEL: 1, Fate.AGAINST_MODEL: 1}
     assert merge(*annotators, probabilities=probabilities)[0] == [STAT5, SITE]
+    entities, _, fates = merge([SITE], [], [], by=Merge.CONFIDENCE, probabilities={SITE: 0.9})
+    assert (entities, fates) == ([SITE], {Fate.BY_MODEL: 1}), "most have none of it"
+    overlaps = [SITE, (4, 6, "x")]
+    fates = merge([SITE], overlaps, by=Merge.CONFIDENCE, probabilities={})[2]
+    assert fates == {Fate.AGREED: 1, Fate.AGAINST_MODEL: 1}
+
+
+def test_of_several_spans_together_the_least_probable_counts() -> None:
+    parts = [AP1, (4, 5, "DNA")]
+    for p_site, expected in ((0.5, [SITE]), (0.2, parts)):
+        probabilities = {SITE: p_site, AP1: 0.9, parts[1]: 0.3}
+        assert merge([SITE], parts, probabilities=probabilities)[0] == expected
+
+
+def test_what_more_of_those_who_know_agree_on_comes_first() -> None:
+    """Most have the shorter one, but who has annotated all of the words has the longer one."""
+    short = Reading((AP1,), frozenset([4]))
+    entities, _, fates = merge(short, short, short, [SITE])
+    assert entities == [SITE]
+    assert fates == {Fate.AGREED: 1, Fate.OUTVOTED: 1}
 
 
 def test_who_has_not_annotated_the_words_has_no_vote() -> None:

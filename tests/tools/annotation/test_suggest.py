@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import DocBin, Span
 from typer.testing import CliRunner
 
 from helpers import SENTENCES, TEXTS, blank, gold_doc, make_doc
@@ -83,6 +83,9 @@ def test_sentences_of_documents_are_suggested_by_themselves(trained: Language) -
     record = record_of(next(e for e in found if e.sentence.start == 4), "entropy", "here")
     assert record["text"] == NEW[0]
     assert [token["id"] for token in record["tokens"]] == [0, 1, 2, 3, 4, 5]
+    found[0].doc.set_ents([Span(found[0].doc, 0, 1, "x")])
+    (span,) = record_of(found[0], "entropy", "here")["spans"]
+    assert (span["label"], span["score"]) == ("x", None), "of another component"
     for span in [*record["spans"], *record["meta"]["unsure"]]:
         words = record["tokens"][span["token_start"] : span["token_end"] + 1]
         assert words[0]["start"] == span["start"]
@@ -125,6 +128,7 @@ def test_long_sentences_are_cut_on_the_screen_alone(model: Path, tmp_path: Path)
     stdout = run("suggest", model, texts, "--output", picks).stdout
     assert f"  {fits}\n" in stdout
     assert f"  {longer[:59]}…\n" in stdout
+    assert run("suggest", model, texts).stdout == stdout[: stdout.index("✔")]
     written = picks.read_text(encoding="utf8")
     assert f'"{fits}"' in written
     assert f'"{longer}"' in written

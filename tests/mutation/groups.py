@@ -65,6 +65,7 @@ _MORE_TESTS = {
         "pipeline/test_contract.py",
         "pipeline/test_sizes.py",
     ),
+    "tools/annotation": ("pipeline/test_tok2vec.py",),
     "tools/explaining": (
         "pipeline/test_segmenter_models.py",
         "pipeline/test_tok2vec.py",

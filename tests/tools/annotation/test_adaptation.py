@@ -283,6 +283,13 @@ def test_docs_without_annotation_are_refused(trained: Language) -> None:
     assert ("HIV", "virus") in entities(nlp, VIRUS)
 
 
+def test_a_tagger_needs_tags() -> None:
+    nlp = blank()
+    nlp.add_pipe("cascade_tagger", config={"model": {"min_count": 1}})
+    with pytest.raises(TrainingError, match=r"None of the 1 Docs .* look at token\.tag\. Annotate"):
+        adapt(nlp, [virus_example(nlp)])
+
+
 def contradictions(nlp: Language) -> list[Example]:
     """Documents in which other words are entities than in the sample, and no others."""
     texts = [f"the study shows {word} data of patients ." for word in ("new", "old", "more")]
@@ -328,6 +335,25 @@ def test_the_share_is_chosen_on_documents_that_are_kept_back(
     assert tried[0].f1 < tried[1].f1 == 1.0
     for name, values in zip(NAMES, before, strict=True):
         np.testing.assert_array_equal(weights(nlp.get_pipe(name))[0], values)
+
+
+def test_documents_that_follow_a_pattern_are_mixed_before_a_part_is_kept_back(
+    trained: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is kept back once for each share; not every third together, as in a corpus by turns."""
+    adapted_to: list[set[str]] = []
+
+    def noted(_: Language, examples: list[Example], updates: int) -> None:
+        adapted_to.append({example.text.strip() for example in examples})
+
+    monkeypatch.setattr(adapting, "adapt", noted)
+    monkeypatch.setattr(adapting, "SHARES", (1.0, 0.0))
+    texts = [f"HIV infects {number} cells ." for number in range(12)]
+    choose_share(trained, [make_example(trained, text, [(0, 1, "virus")]) for text in texts])
+    parts = [sorted(texts.index(text) for text in {*texts} - those) for those in adapted_to]
+    assert sorted(parts[0] + parts[1] + parts[2]) == [*range(12)]
+    assert parts == parts[:3] * 2
+    assert [0, 3, 6, 9] not in parts
 
 
 def test_shares_out_of_range_and_too_few_documents(trained: Language) -> None:

@@ -9,6 +9,9 @@ from helpers import SENTENCES, blank, make_doc
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.tools.annotation.agreement import Reading, Reviewed
 from spacy_cascade.tools.annotation.disagreements import (
+    _AROUND as AROUND,
+)
+from spacy_cascade.tools.annotation.disagreements import (
     UNKNOWN,
     Kind,
     Opinion,
@@ -58,6 +61,13 @@ def test_kinds(annotators, expected) -> None:
     ]
 
 
+def test_spans_side_by_side_are_not_bounds_of_one_another() -> None:
+    beside = (2, 3, "cell")
+    groups = find_disagreements(reviewed(blank(), [CELL], [beside]), NAMES[:2])
+    found = [(one.start, one.kind) for group in groups for one in group]
+    assert found == [(0, Kind.MISSING), (2, Kind.MISSING)]
+
+
 def test_who_is_wrong_most_probably() -> None:
     """With these labels, or with none, which has the rest of the probability."""
     ((one,),) = find_disagreements(reviewed(blank(), [AP1], [DNA]), NAMES[:2])
@@ -92,10 +102,22 @@ def test_rows_say_what_the_pipeline_finds(trained: Language) -> None:
     assert (row["anna"], row["ben"], row["carla"], row["model"]) == (
         "protein", "DNA", UNKNOWN, "protein",
     )  # fmt: skip
-    assert row["against"] == pytest.approx(1 - opinion.probabilities[DNA], abs=1e-4)
+    assert row["against"] == round(1 - opinion.probabilities[DNA], 4)
     assert str(row["probability"]).startswith("DNA 0.")
     assert str(row["context"]).rstrip() == TEXT
     assert not {"model", "against"} & one.row(None).keys()
+
+
+def test_the_context_is_what_stands_around_a_span() -> None:
+    words = [f"word{n:03}" for n in range(40)]
+    for start in (0, 20, 39):
+        document = reviewed(blank(), [(start, start + 1, "cell")], [], text=" ".join(words))
+        ((one,),) = find_disagreements(document, NAMES[:2])
+        context = str(one.row(None)["context"])
+        before, word, after = context.partition(words[start])
+        assert word
+        assert len(before) == min(AROUND, 8 * start)
+        assert abs(len(after) - min(AROUND, 8 * (39 - start))) <= 1
 
 
 def test_a_pipeline_without_probabilities_is_refused() -> None:

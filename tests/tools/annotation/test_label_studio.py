@@ -16,6 +16,8 @@ from spacy_cascade.tools.annotation.label_studio.learner import Learner
 from studio import INTERFACE, NEW, REGION, SECONDS, VIRUS, event, lines_in
 
 pytest.importorskip("fastapi")
+from spacy_cascade.tools.annotation.label_studio import app
+from spacy_cascade.tools.annotation.label_studio.tasks import Labelling
 
 
 def kept(learner: Learner) -> dict[str, int]:
@@ -187,6 +189,35 @@ def test_a_full_disk_is_an_error_and_nothing_counts(
     assert client.get("/health").json()["annotated"] == 1
 
 
+def test_a_defect_is_an_error_of_one_line(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("no luck")
+
+    monkeypatch.setattr(app, "predict_tasks", fail)
+    answer = client.post("/predict", json={"tasks": []})
+    assert (answer.status_code, answer.json()) == (500, {"error": "KeyError: 'no luck'"})
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (None, Labelling("label", "text", "text")),
+        ("", Labelling("label", "text", "text")),
+        (INTERFACE, Labelling("kind", "passage", "words")),
+        (
+            '<View><Image name="photo"/><Labels name="boxes" toName="photo"/><Text name="other"/>'
+            '<Labels name="kind" toName="passage"/><Text name="passage"/></View>',
+            Labelling("kind", "passage", "text"),
+        ),
+    ],
+)
+def test_the_interface_names_what_spans_of_a_text_are_labelled_with(
+    config: str | None, expected: Labelling
+) -> None:
+    """Labels of other things, such as images, are none of its."""
+    assert Labelling.read(config) == expected
+
+
 def labelled(*labels: Any) -> dict[str, Any]:
     value = {"start": 0, "end": 3, "text": "HIV", "labels": [*labels]}
     return event(NEW, result=[{"type": "labels", "value": value}])
@@ -204,7 +235,12 @@ BAD: list[tuple[str, object, int, str]] = [
     ("/predict", {"tasks": [], "label_config": HALF}, 422, "body.label_config"),
     ("/predict", [1], 422, "body"),
     ("/setup", {"schema": "<View/>"}, 400, "no <Labels> for a <Text>"),
+    ("/setup", {"schema": '<View><Labels toName="x"/></View>'}, 400, "no <Labels> for a <Text>"),
     ("/webhook", {"action": "ANNOTATION_CREATED"}, 400, "has no task with its annotation"),
+    (
+        "/webhook", {**event(NEW), "annotation": [{"result": []}] * 2},
+        400, "has no task with its annotation",
+    ),
     ("/webhook", {"action": "ANNOTATIONS_DELETED", "annotations": [{}]}, 422, "annotations.0.id"),
     ("/webhook", {"action": "TASKS_DELETED", "tasks": [{"id": None}]}, 422, "tasks.0.id"),
     ("/webhook", {HALF: 1}, 422, "body.action"),
@@ -224,6 +260,7 @@ BAD: list[tuple[str, object, int, str]] = [
     ("/webhook", labelled(*map(str, range(9_000))), 400, "has 9,000 labels"),
     ("/webhook", regions({"start": 0, "end": 3, "labels": 5}), 400, "no list of texts"),
     ("/webhook", regions({"start": 0, "end": 3, "labels": "virus"}), 400, "no list of texts"),
+    ("/webhook", regions(5), 400, "a result of the type labels has no value"),
     (
         "/webhook", regions({"start": "x", "labels": ["virus"]}),
         400, "the offsets 'x' and None are not whole numbers",

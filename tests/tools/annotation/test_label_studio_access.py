@@ -57,6 +57,7 @@ def test_a_page_of_another_site_is_refused(client: Any, learner: Learner) -> Non
     for origin in ORIGINS:
         answer = client.post("/webhook", json=event(NEW), headers={"Origin": origin})
         assert answer.status_code == 403
+        assert answer.json() == {"error": "A page of another site may not use this backend."}
     assert learner.status().annotated == 0
     answer = client.post("/webhook", json=event(NEW), headers={"Origin": LOCAL})
     assert (answer.status_code, learner.status().annotated) == (201, 1)

@@ -57,7 +57,7 @@ def run(*arguments: object, exit_code: int = 0) -> str:
 
 def test_it_is_served_to_this_machine_alone(model: Path, tmp_path: Path, served: Served) -> None:
     output = run(model, "--output", tmp_path / "out")
-    assert "http://127.0.0.1:9090" in output
+    assert output == "ℹ Connect http://127.0.0.1:9090 as a model in the settings of a project"
     assert (served.settings["host"], served.settings["port"]) == ("127.0.0.1", 9090)
     for url, status in (("http://localhost:9090", 200), ("http://studio.example.org", 400)):
         assert served.status(url) == status

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
+from shutil import copytree
+from threading import Event
 from typing import Any
 
 import pytest
@@ -16,7 +20,7 @@ from spacy.training import Example
 
 from helpers import SENTENCES, annotations, blank, gold_doc
 from spacy_cascade.tools.annotation.label_studio import learner as module
-from spacy_cascade.tools.annotation.label_studio.journal import RECORDS, forgotten
+from spacy_cascade.tools.annotation.label_studio.journal import RECORDS, Journal, forgotten
 from spacy_cascade.tools.annotation.label_studio.learner import MODEL, Corpora, Learner
 from spacy_cascade.tools.annotation.learn import Learnt
 from studio import NEW, SECONDS, VIRUS
@@ -191,15 +195,60 @@ def test_new_labels_have_a_bound(
     assert learner.status().left_out == ("task 3:1 has new labels beyond 2 of other texts.",)
 
 
+@pytest.mark.parametrize(
+    ("n", "more"), [(10, []), (11, ["and 1 more"]), (1200, ["and 1,190 more"])]
+)
 def test_of_many_texts_that_are_left_out_some_are_named(
-    learner: Learner, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    learner: Learner, asked: Asked, monkeypatch: pytest.MonkeyPatch, n: int, more: list[str]
 ) -> None:
     monkeypatch.setattr(module, "MOST_NEW_LABELS", 0)
-    trained(learner, *(record(i, f"HIV {i}", VIRUS) for i in range(1200)))
-    *named, more = learner.status().left_out
-    assert len(named) == 10
-    assert more == "and 1,190 more"
+    trained(learner, *(record(i, f"HIV {i}", VIRUS) for i in range(n)))
+    left_out = learner.status().left_out
+    assert ["labels beyond 0" in reason for reason in left_out[:10]] == [True] * 10
+    assert [*left_out[10:]] == more
     assert not asked.calls
+
+
+def test_nobody_sees_half_of_a_change(learner: Learner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While annotation is written, whoever asks for it, or adds some, waits."""
+    begun, go = Event(), Event()
+    add = Journal.add
+
+    def held(self: Journal, changes: Any) -> bool:
+        begun.set()
+        assert go.wait(SECONDS)
+        return add(self, changes)
+
+    monkeypatch.setattr(Journal, "add", held)
+    calls = (learner.texts, learner.status, learner.pipeline, lambda: learner.add([record(8)]))
+    with ThreadPoolExecutor(1 + len(calls)) as pool:
+        first = pool.submit(learner.add, [record(7)])
+        assert begun.wait(SECONDS)
+        others = [pool.submit(call) for call in calls]
+        done = wait(others, 0.2).done
+        go.set()
+        assert first.result(SECONDS)
+    assert not done
+    assert record(7) in learner.texts()
+
+
+def test_a_process_can_end_while_it_learns(model: Path, tmp_path: Path) -> None:
+    """No thread of its own holds the process up."""
+    before = set(threading.enumerate())
+    with closing(Learner(model, tmp_path / "out")):
+        threads = set(threading.enumerate()) - before
+        assert threads
+        assert all(thread.daemon for thread in threads)
+
+
+def test_a_saved_pipeline_that_has_learnt_no_text_is_the_first_version(
+    learner: Learner, model: Path
+) -> None:
+    """As one that somebody has put there."""
+    learner.close()
+    copytree(model, learner.folder / MODEL)
+    with closing(Learner(model, learner.folder)) as again:
+        assert again.status().version == "model-0"
 
 
 def test_a_training_that_fails_leaves_the_pipeline_as_it_is(

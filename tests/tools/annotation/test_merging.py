@@ -19,7 +19,9 @@ STAT5 = (0, 1, "protein")
 def merge(*annotators, by=Merge.VOTE, probabilities=None, unknown=()):
     """The entities, the words that are not annotated, and what became of the spans."""
     readings = {
-        str(number): Reading(tuple(spans), frozenset(unknown if number == 0 else ()))
+        str(number): spans
+        if isinstance(spans, Reading)
+        else Reading(tuple(spans), frozenset(unknown if number == 0 else ()))
         for number, spans in enumerate(annotators)
     }
     document = Reviewed("1", make_doc(blank().vocab, "STAT5 binds the AP-1 site ."), readings)
@@ -34,6 +36,14 @@ def test_a_majority_decides() -> None:
     entities, missing, fates = merge([STAT5, SITE], [STAT5, SITE], [STAT5, AP1])
     assert (entities, missing) == ([STAT5, SITE], [])
     assert fates == {Fate.AGREED: 1, Fate.MAJORITY: 1, Fate.OUTVOTED: 1}
+    for other in ((2, 4), (4, 5), (4, 6), (2, 6)):
+        entities, missing, fates = merge([SITE], [SITE, (*other, "x")])
+        assert (entities, missing) == ([SITE], []), "what overlaps it is none"
+        assert fates == {Fate.AGREED: 1, Fate.OUTVOTED: 1}
+    for start in (2, 5):
+        entities, missing, fates = merge([SITE], [SITE, (start, start + 1, "x")])
+        assert (entities, missing) == ([SITE], [start]), "what is beside it may be one"
+        assert fates == {Fate.AGREED: 1, Fate.DISPUTED: 1}
     entities, missing, fates = merge([STAT5, SITE], [STAT5], [STAT5])
     assert (entities, missing) == ([STAT5], [])
     assert fates == {Fate.AGREED: 1, Fate.OUTVOTED: 1}
@@ -72,6 +82,26 @@ def test_a_pipeline_can_decide_against_a_majority() -> None:
     assert entities == [STAT5, AP1]
     assert fates == {Fate.AGREED: 1, Fate.BY_MODEL: 1, Fate.AGAINST_MODEL: 1}
     assert merge(*annotators, probabilities=probabilities)[0] == [STAT5, SITE]
+    entities, _, fates = merge([SITE], [], [], by=Merge.CONFIDENCE, probabilities={SITE: 0.9})
+    assert (entities, fates) == ([SITE], {Fate.BY_MODEL: 1}), "most have none of it"
+    overlaps = [SITE, (4, 6, "x")]
+    fates = merge([SITE], overlaps, by=Merge.CONFIDENCE, probabilities={})[2]
+    assert fates == {Fate.AGREED: 1, Fate.AGAINST_MODEL: 1}
+
+
+def test_of_several_spans_together_the_least_probable_counts() -> None:
+    parts = [AP1, (4, 5, "DNA")]
+    for p_site, expected in ((0.5, [SITE]), (0.2, parts)):
+        probabilities = {SITE: p_site, AP1: 0.9, parts[1]: 0.3}
+        assert merge([SITE], parts, probabilities=probabilities)[0] == expected
+
+
+def test_what_more_of_those_who_know_agree_on_comes_first() -> None:
+    """Most have the shorter one, but who has annotated all of the words has the longer one."""
+    short = Reading((AP1,), frozenset([4]))
+    entities, _, fates = merge(short, short, short, [SITE])
+    assert entities == [SITE]
+    assert fates == {Fate.AGREED: 1, Fate.OUTVOTED: 1}
 
 
 def test_who_has_not_annotated_the_words_has_no_vote() -> None:
@@ -79,6 +109,17 @@ def test_who_has_not_annotated_the_words_has_no_vote() -> None:
     assert (entities, missing) == ([STAT5, SITE], [])
     assert fates == {Fate.AGREED: 2}
     assert merge([STAT5], unknown=(3, 4))[:2] == ([STAT5], [3, 4])
+
+
+@pytest.mark.parametrize("unknown", [(3,), (4,)])
+def test_who_has_annotated_only_some_of_the_words_does_not_say_that_there_is_none(unknown) -> None:
+    probabilities = {SITE: 0.1, AP1: 0.2}
+    assert merge([], [SITE], [AP1], unknown=unknown, probabilities=probabilities)[0] == [AP1]
+
+
+def test_who_has_a_span_says_so_without_the_words_around_it() -> None:
+    probabilities = {SITE: 0.1, AP1: 0.8}
+    assert merge([AP1], [SITE], [], unknown=(4,), probabilities=probabilities)[0] == [AP1]
 
 
 def test_who_has_the_text_alone_is_believed() -> None:

@@ -83,6 +83,17 @@ def test_two_files_are_compared_and_merged(files: tuple[Path, Path], tmp_path: P
     assert found["merged"]["agreed"] == 3
 
 
+def test_where_all_agree_there_is_no_table_of_disagreements(tmp_path: Path) -> None:
+    results = tmp_path / "r.json"
+    both = (doccano(tmp_path / f"{name}.jsonl", ANNA) for name in ("anna", "ben"))
+    stdout, _ = run(*both, "--lang", "xx", "--json", results)
+    assert "Disagreements: 0\n" in stdout
+    assert "kind" not in stdout
+    found = json.loads(results.read_text(encoding="utf8"))
+    assert found["disagreements"] == {"label": 0, "bounds": 0, "missing": 0}
+    assert found["merged"] is None, "nothing was to be written"
+
+
 def test_every_format_can_be_reviewed_and_has_the_same_tokens(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -97,10 +108,13 @@ def test_every_format_can_be_reviewed_and_has_the_same_tokens(
     natural = {JURKAT.replace(" .", "."): BEN[JURKAT], STAT5: BEN[STAT5]}
     others = doccano(tmp_path / "ben.jsonl", natural)
     listed = tmp_path / "l.jsonl"
-    run(
+    stdout, _ = run(
         files[0], others, tmp_path / "carla.spacy", tmp_path / "dan.iob2", "--lang", "xx",
         "--names", "A, B, C, D", "--disagreements", listed,
     )  # fmt: skip
+    pairs = [line.split() for line in stdout.splitlines() if " and " in line]
+    assert ["A", "and", "B", "1", "66.67", "0.40"] in pairs
+    assert [pair[2] for pair in pairs] == ["B", "C", "C", "D"], "A and D have no text in common"
     rows = [json.loads(line) for line in listed.read_text(encoding="utf8").splitlines()]
     found = {(r["text"], r["kind"], r["A"], r["B"], r["C"], r["D"]) for r in rows}
     assert found == {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import DocBin, Span
 from typer.testing import CliRunner
 
 from helpers import SENTENCES, TEXTS, blank, gold_doc, make_doc
@@ -18,7 +18,7 @@ from spacy_cascade.cli import app
 from spacy_cascade.errors import ConfigError, CorpusError
 from spacy_cascade.tools.annotation import suggest as suggesting
 from spacy_cascade.tools.annotation.learn import read_returned
-from spacy_cascade.tools.annotation.stream import record_of
+from spacy_cascade.tools.annotation.stream import read_pool, record_of
 from spacy_cascade.tools.annotation.suggest import Options, choose_diverse, suggest
 
 NEW = [
@@ -57,6 +57,9 @@ def test_copies_are_suggested_once_and_batches_do_not_matter(
     alone = [each.source for each in suggest(trained, NEW, Options(n, diversity=0.0))]
     among_others = [each.source for each in suggest(trained, texts, Options(n, diversity=0.0))]
     assert [i for i in among_others if i < len(NEW)] == alone
+    in_batches = [each.source for each in found]
+    monkeypatch.setattr(suggesting, "AT_ONCE", 1000)
+    assert [each.source for each in suggest(trained, texts, Options(n))] == in_batches
 
 
 @pytest.mark.parametrize("measure", ["margin", "least_confident"])
@@ -79,6 +82,10 @@ def test_sentences_of_documents_are_suggested_by_themselves(trained: Language) -
     assert places == {(0, 0, 7), (1, 0, 4), (1, 4, 10)}
     record = record_of(next(e for e in found if e.sentence.start == 4), "entropy", "here")
     assert record["text"] == NEW[0]
+    assert [token["id"] for token in record["tokens"]] == [0, 1, 2, 3, 4, 5]
+    found[0].doc.set_ents([Span(found[0].doc, 0, 1, "x")])
+    (span,) = record_of(found[0], "entropy", "here")["spans"]
+    assert (span["label"], span["score"]) == ("x", None), "of another component"
     for span in [*record["spans"], *record["meta"]["unsure"]]:
         words = record["tokens"][span["token_start"] : span["token_end"] + 1]
         assert words[0]["start"] == span["start"]
@@ -105,8 +112,36 @@ def test_the_command_writes_a_stream_that_can_be_learnt(
         assert [s["score"] for s in record["spans"]] == pytest.approx(
             [entity._.confidence for entity in doc.ents], abs=1e-4
         )
+    rows = [line.split() for line in result.stdout.splitlines() if line.endswith("[DNA]")]
+    unsure = [span for record in records for span in record["meta"]["unsure"]]
+    values = sorted((f"{span['entropy']:.2f}" for span in unsure), reverse=True)
+    assert [row[0] for row in rows] == values[:10], "the least sure ones"
     examples = read_returned(picks, trained).examples
     assert [e.reference.text for e in examples] == [record["text"] for record in records]
+
+
+def test_long_sentences_are_cut_on_the_screen_alone(model: Path, tmp_path: Path) -> None:
+    fits, longer = (f"STAT5 binds the «AP-1» site of {'é' * n} ." for n in (27, 28))
+    assert (len(fits), len(longer)) == (60, 61)
+    texts, picks = tmp_path / "texts.txt", tmp_path / "picks.jsonl"
+    texts.write_text(f"{fits}\n{longer}\n", encoding="utf8")
+    stdout = run("suggest", model, texts, "--output", picks).stdout
+    assert f"  {fits}\n" in stdout
+    assert f"  {longer[:59]}…\n" in stdout
+    assert run("suggest", model, texts).stdout == stdout[: stdout.index("✔")]
+    written = picks.read_text(encoding="utf8")
+    assert f'"{fits}"' in written
+    assert f'"{longer}"' in written
+
+
+def test_texts_are_called_by_their_files_and_places(trained: Language, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One .\n\n Two .\n", encoding="utf8")
+    (tmp_path / "b.jsonl").write_text('{"text": "Three ."}\n', encoding="utf8")
+    doc = make_doc(trained.vocab, "Four . Five .", [0, 2])
+    DocBin(docs=[make_doc(trained.vocab, ""), doc]).to_disk(tmp_path / "c.spacy")
+    texts, where = read_pool(tmp_path, trained)
+    assert [str(text).strip() for text in texts] == ["One .", "Two .", "Three .", "Four . Five ."]
+    assert where == ["a.txt #1", "a.txt #2", "b.jsonl #1", "c.spacy #1"]
 
 
 def test_answers_decide_what_is_learnt(trained: Language, tmp_path: Path) -> None:
@@ -226,7 +261,7 @@ def plain_choice(
 @pytest.mark.parametrize("diversity", [0.0, 0.3, 1.0])
 def test_the_choice_is_the_greedy_one(diversity: float) -> None:
     rng = np.random.default_rng(0)
-    values = [0.0, *rng.uniform(0.5, 2.0, 24).tolist()]
+    values = [*rng.uniform(0.5, 2.0, 24).tolist(), 0.0]
     words = []
     for _ in values:
         own = rng.choice(12, size=rng.integers(0, 4), replace=False).tolist()
@@ -236,9 +271,10 @@ def test_the_choice_is_the_greedy_one(diversity: float) -> None:
     starts = np.cumsum([0, *map(len, words)])
     flat = np.array([word for own in words for word in own], dtype=np.int64)
     shares = np.array([share for own in words for share in own.values()])
-    found = choose_diverse(10, np.array(values), starts, flat, shares, copies, diversity)
-    assert found == plain_choice(10, values, words, copies, diversity)
-    assert len(found) == 10
+    for n, n_found in ((10, 10), (25, 12)):
+        found = choose_diverse(n, np.array(values), starts, flat, shares, copies, diversity)
+        assert found == plain_choice(n, values, words, copies, diversity)
+        assert len(found) == n_found
 
 
 def test_a_diversity_out_of_range_is_refused() -> None:

@@ -12,6 +12,7 @@ from spacy.tokens import Doc, DocBin, Span
 from commands import check_errors, run_command
 from helpers import PROJECT, SENTENCES, blank, gold_doc
 from spacy_cascade.pipeline.spans.left_out import left_out_span
+from spacy_cascade.pipeline.spans.parts import part_id
 from spacy_cascade.tools.tokenizers.lost_spans import keep_lost
 
 CONFIG = PROJECT / "configs/memb.cfg"
@@ -38,8 +39,14 @@ def test_counts_and_warnings(paths: list[str]) -> None:
     stdout, stderr = run(CONFIG, *paths, minimum)
     assert stderr == ""
     lines = [line.split() for line in stdout.splitlines()]
-    assert ["documents", "7", "2"] in lines
-    assert ["sentences", "unknown", "unknown"] in lines
+    assert lines[lines.index(["train", "dev"]) + 2 :][:6] == [
+        ["documents", "7", "2"],
+        ["sentences", "unknown", "unknown"],
+        ["tokens", "44", "13"],
+        ["entities", "13", "4"],
+        ["documents", "without", "entities", "1", "0"],
+        ["tokens", "without", "annotation", "0", "0"],
+    ]
     assert ["protein", "5", "2"] in lines
     assert ["cell", "5", "0"] in lines
     text = " ".join(stdout.split())
@@ -59,7 +66,7 @@ def test_counts_and_warnings(paths: list[str]) -> None:
 def test_what_the_longest_segment_leaves_out(paths: list[str]) -> None:
     config, setting = PROJECT / "configs/semi.cfg", "--components.cascade_segmenter.model"
     stdout, stderr = run(config, *paths, f"{setting}.min_count=1", f"{setting}.longest=2")
-    assert "segments of up to" not in stdout + stderr
+    assert "'cascade_segmenter'" not in stdout + stderr
     stdout, stderr = run(config, *paths, f"{setting}.min_count=1", f"{setting}.longest=1")
     text = " ".join((stdout + stderr).split())
     assert "'cascade_segmenter' looks at segments of up to 1 token. 7 of 13" in text
@@ -103,8 +110,10 @@ def test_a_better_tokenizer_is_suggested(tmp_path: Path) -> None:
     assert rows["the config's"] == ["8", "50.00", "20.00", "100.00"]
     assert rows["spacy_cascade.PunctuationTokenizer.v1"] == ["0", "0.00", "100.00", "100.00"]
     assert "suits this corpus better than the config's tokenizer" in text
-    section = stdout[stdout.index("[nlp.tokenizer]\n@tokenizers") :].splitlines()
-    assert section[1] == '@tokenizers = "spacy_cascade.PunctuationTokenizer.v1"'
+    lines = stdout.splitlines()
+    begin = lines.index("[nlp.tokenizer]")
+    assert lines[begin - 1].endswith(" in place of [nlp.tokenizer]:")
+    assert lines[begin + 1] == '@tokenizers = "spacy_cascade.PunctuationTokenizer.v1"'
 
 
 def test_spans_that_are_not_learnt_are_listed(tmp_path: Path) -> None:
@@ -133,10 +142,32 @@ def test_spans_are_listed_where_none_can_be_learnt(tmp_path: Path) -> None:
     paths = [f"--paths.{name}={tmp_path / 'in.spacy'}" for name in ("train", "dev")]
     error = run(CONFIG, *paths, "--lost", lost, exit_code=1)[1]
     assert "cannot learn 1 of 1 gold spans" in error
+    # Without a list to write, nothing else is read that may fail first.
+    assert run(CONFIG, paths[0], "--paths.dev=nowhere.spacy", exit_code=1)[1] == error
     assert "spacy_cascade.CharacterTokenizer.v1" in error
     assert lost.read_text(encoding="utf-8-sig").splitlines()[1:] == [
         f'"{part}, document 1",10,17,กรุงเทพ,LOC,that cut a token' for part in ("train", "dev")
     ]
+
+
+def test_long_texts_are_cut(tmp_path: Path) -> None:
+    vocab = blank().vocab
+    docs = [gold_doc(vocab, f"( {'a' * n} runs .", [(0, 2, "cell")]) for n in (58, 59)]
+    DocBin(docs=docs).to_disk(tmp_path / "in.spacy")
+    paths = [f"--paths.{name}={tmp_path / 'in.spacy'}" for name in ("train", "dev")]
+    stdout, _ = run(CONFIG, *paths, "--components.cascade_segmenter.model.min_count=1")
+    shown = stdout[stdout.index("An entity has an unbalanced bracket: 2 times in train. ") :]
+    assert shown.splitlines()[0].endswith(f" ( {'a' * 58}; ( {'a' * 55}...")
+
+
+def test_discontinuous_annotation_is_told(tmp_path: Path) -> None:
+    vocab = blank().vocab
+    docs = [gold_doc(vocab, *sentence) for sentence in SENTENCES]
+    docs[0].spans["sc"] = [Span(docs[0], n, n + 1, "x", span_id=part_id("T1")) for n in (0, 2)]
+    DocBin(docs=docs).to_disk(tmp_path / "in.spacy")
+    paths = [f"--paths.{name}={tmp_path / 'in.spacy'}" for name in ("train", "dev")]
+    stdout, _ = run(CONFIG, *paths, "--components.cascade_segmenter.model.min_count=1")
+    assert "1 annotations are discontinuous: 2 parts." in stdout
 
 
 def test_errors_are_one_line(paths: list[str], tmp_path: Path) -> None:
@@ -147,5 +178,9 @@ def test_errors_are_one_line(paths: list[str], tmp_path: Path) -> None:
         ((tmp_path / "nowhere.cfg",), "nowhere.cfg"),
         ((CONFIG,), "config"),
         ((CONFIG, *paths, f"--paths.train={tmp_path / 'none.spacy'}"), "no labelled gold span"),
+        (
+            (CONFIG, *paths, f"--paths.train={tmp_path / 'none.spacy'}", "--nlp.pipeline=[]"),
+            "The training corpus has no entities in doc.ents. Check --paths.train.",
+        ),
         ((CONFIG, *paths, "--trian", "x"), "no option or argument --trian"),
     )

@@ -44,12 +44,17 @@ def test_sentences_are_those_of_spacy() -> None:
     assert profile.pieces is None
     assert profile.sentences_per_document == profile.sentences / 12
     unmarked = [Doc(vocab, words=[token.text for token in doc]) for doc in docs]
-    assert measure_profile(unmarked).sentences is None
+    single = Doc(vocab, words=["so"])
+    assert measure_profile([*unmarked, single]).sentences is None
+    some = measure_profile([*docs, *unmarked, single])
+    assert some.sentences == profile.sentences + 12 + 1, "a document without marks is one"
 
 
 def test_pieces_of_a_text_are_no_documents() -> None:
     vocab = Vocab()
     assert measure_profile(named_docs(vocab, 8, 3)).pieces == 3
+    assert measure_profile(named_docs(vocab, 2, 2)).pieces == 2
+    assert measure_profile(named_docs(vocab, 1, 3)).pieces is None  # perhaps the only one
     assert measure_profile(named_docs(vocab, 8, 1)).pieces is None  # single sentences
     uneven = [doc for n in (1, 2, 3, 4) for doc in named_docs(vocab, 2, n)]
     assert measure_profile(uneven).pieces is None
@@ -61,6 +66,7 @@ def test_pieces_of_a_text_are_no_documents() -> None:
         ("IL-2 T-cell", 0.0),
         ("IL - 2 T - cell", 1.0),
         ("IL-2 T - cell", 0.5),
+        ("(IL - 2)", 1.0),
         ("- IL 2 -", None),
         ("( - IL", None),
     ],
@@ -92,11 +98,12 @@ def test_a_hyphen_does_not_reach_over_documents() -> None:
 def test_what_dev_has_that_train_has_not() -> None:
     vocab = Vocab()
     train = [made_doc(vocab, [["Ada", "met", "IBM"]], [(0, 1, "PER"), (2, 3, "ORG")])]
-    dev = [made_doc(vocab, [["IBM", "met", "Bob", "!"]], [(0, 1, "PER"), (2, 3, "GOD")])]
+    entities = [(0, 1, "PER"), (2, 3, "GOD"), (3, 4, "PER")]
+    dev = [made_doc(vocab, [["IBM", "met", "Bob", "Eve", "!"]], entities)]
     held = measure_profile(train, dev).dev
     assert held is not None
-    assert (held.documents, held.words, held.entities) == (1, 4, 2)
-    assert (held.unseen_words, held.unseen_entities) == (0.5, 0.5)
+    assert (held.documents, held.words, held.entities) == (1, 5, 3)
+    assert (held.unseen_words, held.unseen_entities) == pytest.approx((3 / 5, 2 / 3))
     assert "Types that cannot be learnt: GOD." in describe(measure_profile(train, dev))[-1]
     assert measure_profile(train).dev is None
 
@@ -109,6 +116,16 @@ def test_recurrence_in_the_same_document_and_the_next() -> None:
     profile = measure_profile([one, other])
     assert profile.recurring == pytest.approx(2 / 4)
     assert profile.recurring_elsewhere == pytest.approx(2 / 4)
+    assert measure_profile([one]).recurring_elsewhere == 0.0, "there is no next one"
+    # Bob is in the second one again; Ada of the third is in the first, which follows it.
+    third = made_doc(vocab, [["Ada"]], [(0, 1, "PER")])
+    assert measure_profile([one, other, third]).recurring_elsewhere == pytest.approx(2 / 5)
+
+
+def test_abbreviations_beside_their_long_forms_are_counted_per_thousand_words() -> None:
+    sentences = "the nuclear factor ( NF ) binds .", "a heat shock protein ( HSP ) and NF bind ."
+    doc = made_doc(Vocab(), [sentence.split() for sentence in sentences])
+    assert measure_profile([doc]).explained == pytest.approx(2 * 1000 / 19)
 
 
 def test_case() -> None:
@@ -130,7 +147,9 @@ def test_corpora_with_nothing_to_see() -> None:
     vocab = Vocab()
     for docs in ([], [Doc(vocab)], [Doc(vocab), made_doc(vocab, [["a"]])]):
         profile = measure_profile(docs, docs)
-        assert profile.entities == profile.longest == profile.mean_length == 0
+        assert profile.entities == profile.longest == profile.mean_length == profile.length_95 == 0
+        assert profile.capitalized == profile.recurring == profile.recurring_elsewhere == 0.0
+        assert profile.explained == 0.0
         assert profile.hyphens_split is None
 
 

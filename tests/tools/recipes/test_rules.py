@@ -30,6 +30,9 @@ from spacy_cascade.tools.recipes.rules import (
     FEW_DOCUMENTS,
     MANY_WORDS,
     USUAL_WORDS,
+    with_more,
+    without,
+    without_words,
 )
 from spacy_cascade.tools.recipes.settings import get_setting, names_like, with_settings
 
@@ -224,6 +227,19 @@ def test_a_variant_of_what_is_there_already() -> None:
     doubled = Variant("x", {"min_count": lambda n: 2 * n}, "")
     assert set(change_of(config, BY_CORPUS, doubled).values()) == {2}
     assert change_of(config, BY_CORPUS, Variant("x", {"a.b.c": 1}, "")) == {}
+
+
+def test_a_variant_adds_to_a_list_and_takes_from_a_section_what_is_there() -> None:
+    more = with_more("x")
+    assert [more(None), more([]), more(["y"])] == [["x"], ["x"], ["y", "x"]]
+    assert more(["x", "y"]) == ["x", "y"]
+    fewer = without("x")
+    assert fewer({"@misc": "set.v1"}) == {"@misc": "set.v1", "without": ["x"]}
+    assert fewer({"@misc": "set.v1", "without": ["y"]})["without"] == ["y", "x"]
+    written = {"@misc": "spacy_cascade.Templates.v1", "templates": ["x"]}
+    assert fewer(written) == written, "it has no sets of which one is left out"
+    assert without_words({"@misc": "set.v1"}) == {"@misc": "set.v1"}
+    assert without_words({"@misc": "set.v1", "words": {"a": "b"}})["words"] == {}
 
 
 def test_values_in_words() -> None:

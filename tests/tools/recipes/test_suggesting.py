@@ -84,6 +84,25 @@ def test_what_is_given_wins(profile: Profile) -> None:
     assert suggestion.comments["nlp"] == ["lang = de: as the command line says."]
 
 
+def test_a_model_is_chosen_by_rules(profile: Profile) -> None:
+    rules = Rules([Rule("model", choose="crf", because="x")], {})
+    for given, pipeline in (
+        ({}, ["cascade_segmenter"]),
+        ({"recipe": Recipe.memb}, ["cascade_segmenter", "cascade_classifier"]),
+    ):
+        assert suggest(profile, given, rules).config["nlp"]["pipeline"] == pipeline
+
+
+@pytest.mark.parametrize(("small", "min_count"), [(True, 1), (False, 5)])
+def test_whether_a_corpus_is_small_is_a_setting(
+    profile: Profile, small: bool, min_count: int
+) -> None:
+    suggestion = suggest(profile, {"small": small})
+    assert suggestion.choices == suggest(profile, {}).choices
+    for component in suggestion.config["components"].values():
+        assert component["model"]["min_count"] == min_count
+
+
 def test_templates_of_tags_stay_where_a_rule_chooses_templates(profile: Profile) -> None:
     only = {"@misc": "spacy_cascade.SegmentationTemplates.v1", "without": ["recurrence"]}
     rules = Rules(
@@ -160,7 +179,8 @@ def test_tables_of_words_are_looked_at_by_all_components(tmp_path: Path) -> None
         suggestion = suggest(profile, {**given, **named})
         for component in suggestion.config["components"].values():
             assert list(component["model"]["templates"]["words"]) == names
-        assert any("words = " in text for text in suggestion.comments["components"])
+        expected = f"words = {', '.join(names)}: as the command line says."
+        assert expected in suggestion.comments["components"]
 
 
 def test_tables_of_the_language(tmp_path: Path) -> None:

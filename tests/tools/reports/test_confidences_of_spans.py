@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -114,6 +117,16 @@ def test_gold_entities_have_the_probability_of_the_cascade(unsure: Language) -> 
         assert judged.probabilities[0] == pytest.approx(expected[0])
         assert judged.probabilities[1] == 0.0
         assert list(judged.confidences) == [e._.confidence for e in example.predicted.ents]
+
+
+def test_what_rounding_adds_to_a_certain_span_is_no_probability() -> None:
+    """The sum of what the segmenter gives its labels."""
+    segmenter = SimpleNamespace(labels=("a", "b"), posteriors=lambda *_: [np.array([0.625, 0.25])])
+    classifier = SimpleNamespace(probabilities=lambda *_: [np.array([0.75, 1.0])])
+    doc = make_doc(NLP.vocab, "a b")
+    stages: Any = segmenter, classifier
+    (found,) = entity_probabilities(stages, [doc], [[(0, 1, "x"), (1, 2, "y")]])
+    assert found.tolist() == [0.75, 0.5]
 
 
 def test_what_the_tokens_cannot_express_has_probability_zero(unsure: Language) -> None:

@@ -78,6 +78,10 @@ def test_texts_with_several_labels() -> None:
     other = gold_doc(VOCAB, "STAT5 and AP-1 .", [(0, 1, "DNA"), (2, 3, "protein")])
     assert find_ambiguous([*docs(), other]) == {"STAT5": Counter(protein=2, DNA=1)}
     assert find_ambiguous(docs()) == {}
+    once = gold_doc(VOCAB, "AP-1 and CD4 and CD4 .", [(i, i + 1, "RNA") for i in (0, 2, 4)])
+    twice = gold_doc(VOCAB, "CD4 and AP-1 .", [(0, 1, "DNA"), (2, 3, "DNA")])
+    found = find_ambiguous([once, twice])
+    assert list(found) == ["CD4", "AP-1"], "the more frequent one first"
 
 
 def test_overlaps() -> None:

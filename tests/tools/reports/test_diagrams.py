@@ -44,6 +44,17 @@ def test_axes_by_hand() -> None:
     assert axis_around([0.776, 0.99]).ticks == [0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
     assert axis_around([]).ticks == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     assert axis_around([1.0]).ticks == [0.99, 0.992, 0.994, 0.996, 0.998, 1.0]
+    assert axis_around([0.5075]).ticks == [0.495, 0.5, 0.505, 0.51, 0.515, 0.52]
+
+
+def test_a_tick_may_miss_the_data_by_a_billionth_of_a_step() -> None:
+    """Rounding alone adds no step."""
+    steps = [0.75, 0.8, 0.85, 0.9, 0.95]
+    for share, is_missed in ((0.5e-9, True), (1.5e-9, False)):
+        beyond = 0.05 * share
+        below, above = axis_around([0.75 - beyond, 0.95]), axis_around([0.75, 0.95 + beyond])
+        assert below.ticks == (steps if is_missed else [0.7, *steps])
+        assert above.ticks == (steps if is_missed else [*steps, 1.0])
 
 
 PAIRS = st.lists(st.tuples(st.integers(0, 1000), st.booleans()), max_size=60)
@@ -82,6 +93,12 @@ def test_bins_by_hand() -> None:
     assert bins[8].right == 0.5
     assert bins[9].confidence == pytest.approx(0.975)
     assert reliability.error == pytest.approx((2 * 0.35 + 2 * 0.025) / 5)
+
+
+def test_what_rounding_puts_beyond_the_ends_is_at_the_ends() -> None:
+    reliability = measure_reliability([-0.25, 1.25], [False, True])
+    assert [b.confidence for b in reliability.bins if b.n] == [0.0, 1.0]
+    assert reliability.error == 0.0
 
 
 @given(st.integers(1, 400), st.data())

@@ -168,15 +168,17 @@ def test_a_corpus_without_entities_is_an_error(default: str, tmp_path: Path) -> 
     model = saved(tmp_path / "model", "cascade_segmenter", "cascade_classifier")
     doc = gold_doc(blank().vocab, "IL-2 binds", [])
     doc.set_ents([], default=default)
-    doc.spans["sc"] = [doc[:1]]
+    doc.spans["sc"] = [doc[:1], doc[:2]]
     doc[0].tag_ = "X"
     DocBin(docs=[doc]).to_disk(tmp_path / "none.spacy")
     check_errors(
         partial(run, model),
         ((tmp_path / "none.spacy",), "1 Doc of"),
         ((tmp_path / "none.spacy",), "none.spacy, but no gold annotation to score on"),
-        ((tmp_path / "none.spacy",), "the components look at doc.ents. There are "),
-        ((tmp_path / "none.spacy",), "1 in doc.spans['sc']"),
+        (
+            (tmp_path / "none.spacy",),
+            "the components look at doc.ents. There are 2 in doc.spans['sc'], 1 in token.tag. ",
+        ),
     )
 
 

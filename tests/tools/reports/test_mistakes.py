@@ -124,6 +124,10 @@ def test_confusion_by_hand() -> None:
     assert confusion.share("a", "a") == pytest.approx(2 / 3)
     assert confusion.share(None, "c") == 0.5
     assert confusion.share("c", "a") == 0.0
+    assert confusion.mixed == [(("b", "c"), 1)]
+    other = [(0, 1, "c"), (1, 2, "c"), (2, 3, "a")], [(0, 1, "a"), (1, 2, "a"), (2, 3, "a")]
+    mixed = count_confusion(comparisons_of([*CORPUS, other])).mixed
+    assert mixed == [(("c", "a"), 2), (("b", "c"), 1)], "the most frequent first"
 
 
 def test_nothing_is_divided_by_zero() -> None:

@@ -16,13 +16,14 @@ from helpers import (
     blank,
     cascade,
     gold_doc,
+    make_example,
     make_examples,
     needs_browser,
     open_page,
     train,
 )
 from page_reader import NASTY, Reader
-from spacy_cascade.tools.reports.drawing import Mark, colours_of, draw
+from spacy_cascade.tools.reports.drawing import Mark, _environment, colours_of, draw
 from spacy_cascade.tools.reports.page import make_page
 from spacy_cascade.tools.reports.reading import judge_annotated
 
@@ -126,6 +127,18 @@ def test_a_page_of_nothing() -> None:
         assert "There are no entities" in reader.text
 
 
+def test_the_calibration_error_is_by_entities_that_are_right(trained: Language) -> None:
+    """Those that are found are all right, or all wrong: what is missing to that is the error."""
+    for label, is_right in (("DNA", True), ("cell", False)):
+        example = make_example(trained, "The IL-2 gene .", [(1, 3, label)])
+        doc = trained(example.predicted)
+        (entity,) = doc.ents
+        assert entity.label_ == "DNA"
+        error = abs(is_right - entity._.confidence)
+        text = " ".join(Reader(page_of(trained, [Example(doc, example.reference)])).text.split())
+        assert f"Expected calibration error: {100 * error:.2f} %" in text
+
+
 def test_only_gold_or_only_predicted_entities() -> None:
     found = [(0, 1, "x")]
     reader = Reader(page_of(blank(), compared([("a b", found, [])])))
@@ -144,6 +157,7 @@ def test_docs_without_annotation_are_left_out_and_others_keep_their_number() -> 
 
 
 def test_texts_and_names_are_escaped() -> None:
+    _environment.cache_clear()  # as in a process of its own
     label = "a<b>&\"c'"
     vocab = blank().vocab
     reference = Doc(vocab, words=[NASTY, "&", '"', "{x}", "end"])
@@ -168,6 +182,8 @@ def test_overlapping_entities_are_drawn_once() -> None:
     html = draw(doc, (0, 3), entities, colours_of(["x", "y"]))
     assert html.count("<mark") == 1
     assert "".join(re.sub("<[^>]*>", "", html).split()) == "abx(missed)c"
+    html = draw(doc, (0, 3), entities[1:], colours_of(["x", "y"]))
+    assert "".join(re.sub("<[^>]*>", "", html).split()) == "abcy", "nothing is said of it"
 
 
 def test_the_page_is_one_file_and_accessible(unsure_page: str) -> None:

@@ -61,6 +61,15 @@ def test_a_label_keeps_its_colour_whatever_else_a_page_shows() -> None:
             assert f'background: {known[entity.label_]}">{entity.text}' in page
 
 
+def test_labels_that_are_no_entities_have_no_colours() -> None:
+    nlp = blank()
+    tagger = nlp.add_pipe("tagger")
+    for label in ("NN", "VB"):
+        tagger.add_label(label)
+    assert nlp.pipe_labels == {"tagger": ["NN", "VB"]}
+    assert label_colours(nlp) == {}
+
+
 def test_a_pipeline_without_labels() -> None:
     assert list(label_colours(blank(), ["b", "a"])) == ["a", "b"]
 

@@ -204,11 +204,6 @@ class Profile:
         return len(self.labels)
 
     @property
-    def rarest_type(self) -> int:
-        """Number of entities of the rarest type."""
-        return min(self.labels.values(), default=0)
-
-    @property
     def sentences_per_document(self) -> float | None:
         return None if self.sentences is None else self.sentences / max(1, self.documents)
 

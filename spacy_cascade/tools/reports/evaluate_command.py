@@ -67,9 +67,8 @@ def evaluate_command(
     from .gold import check_gold
 
     check_rows_file(mistakes_list)
-    inputs = gold_inputs or []
     nlp = spacy.load(model)
-    corpus = make_corpus(data, inputs)(nlp) if inputs else examples_for(nlp, data)
+    corpus = make_corpus(data, gold_inputs)(nlp) if gold_inputs else examples_for(nlp, data)
     examples = list(corpus)
     if not examples:
         raise CorpusError(f"{data} has no Docs to score on. Check the path.")

@@ -75,6 +75,7 @@ def test_labels_of_a_single_phase_recogniser() -> None:
     having = [r for r in ranked if (3, 4, "protein") in bounds(r.spans)]
     lacking = [r for r in ranked if r not in having]
     assert found.evidence == pytest.approx(having[0].score - lacking[0].score, abs=1e-9)
+    assert (3, 4, "protein") in found.hypothesis
     assert all(c.token >= 3 for c in found.contributions)
     assert any(c.name == "word=STAT5" and c.token == 3 for c in found.contributions)
 
@@ -84,6 +85,7 @@ def test_types_against_probabilities(reject: bool) -> None:
     nlp = trained_cascade(classifier={"reject": reject})
     classifier = nlp.get_pipe("cascade_classifier")
     doc = nlp("Both p53 and STAT5 activate the IL-2 gene of T cells .")
+    doc.ents = []  # It looks at its own group.
     found = explain_types(classifier, doc)
     assert [e.span for e in found] == bounds(doc.spans["cascade"])
     for explanation in found:

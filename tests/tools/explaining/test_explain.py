@@ -68,7 +68,7 @@ def test_files(model: Path, tmp_path: Path) -> None:
 
 
 def test_top_features(model: Path, tmp_path: Path) -> None:
-    """Of all components that were trained; there is no text that nothing could be found in."""
+    """Of trained components only; without a text, nothing is said of its entities."""
     corpus = write_corpus(tmp_path / "train.spacy", SENTENCES)
     json = tmp_path / "found.json"
     nlp = spacy.load(model)

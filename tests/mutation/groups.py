@@ -67,6 +67,7 @@ _MORE_TESTS = {
     ),
     "tools/annotation": ("pipeline/test_tok2vec.py",),
     "tools/explaining": (
+        "pipeline/test_messages.py",
         "pipeline/test_segmenter_models.py",
         "pipeline/test_tok2vec.py",
         "tools/annotation/test_suggest.py",

@@ -68,9 +68,14 @@ def test_files(model: Path, tmp_path: Path) -> None:
 
 
 def test_top_features(model: Path, tmp_path: Path) -> None:
+    """Of trained components only; without a text, nothing is said of its entities."""
     corpus = write_corpus(tmp_path / "train.spacy", SENTENCES)
     json = tmp_path / "found.json"
+    nlp = spacy.load(model)
+    nlp.add_pipe("sentencizer", first=True)
+    nlp.to_disk(model := tmp_path / "model")
     stdout, _ = run_command("explain", model, "--top", 3, "--data", corpus, "--json", json)
+    assert "found no entities" not in stdout
     assert "Top features of cascade_segmenter for B-ENT" in stdout
     assert "Top features of cascade_classifier for protein" in stdout
     assert " after O" in stdout
@@ -107,10 +112,19 @@ def test_hypotheses(model: Path, tmp_path: Path) -> None:
     assert TEXT in lines
     first = "STAT5 [protein], AP-1 site [DNA], Jurkat cells [cell]"
     assert re.search(rf"^1 +0\.\d{{4}} +{re.escape(first)}$", stdout, re.MULTILINE)
-    assert len(re.findall(r"^[23] +0\.\d{4} +.*[+-] ", stdout, re.MULTILINE)) == 2
     (sentence,) = srsly.read_json(json)
     values = [each["probability"] for each in sentence["hypotheses"]]
     assert values == sorted(values, reverse=True)
+    best, *others = [
+        [f"{entity['text']} [{entity['label']}]" for entity in each["entities"]]
+        for each in sentence["hypotheses"]
+    ]
+    assert len(others) == 2
+    for rank, other in enumerate(others, 2):
+        added = [f"+ {text}" for text in other if text not in best]
+        lacking = [f"- {text}" for text in best if text not in other]
+        row = rf"^{rank} +{values[rank - 1]:.4f} +{re.escape(', '.join(added + lacking))}$"
+        assert re.search(row, stdout, re.MULTILINE)
     assert html.read_text(encoding="utf8").count("<article ") == 3
 
 

@@ -6,10 +6,12 @@ import json
 import math
 from itertools import product
 
+import numpy as np
 import pytest
 from spacy.language import Language
 
 from helpers import (
+    SENTENCES,
     add_classifier,
     add_segmenter,
     blank,
@@ -118,6 +120,20 @@ def test_what_is_asked_for(trained: Language) -> None:
     add_classifier(nlp)
     with pytest.raises(ConfigError, match="Hypotheses need a cascade_segmenter"):
         joint_hypotheses(nlp, doc, 2)
+
+
+def test_no_probability_is_above_one() -> None:
+    """Whatever rounding does to the logarithms of a segmenter that is far too sure."""
+    nlp = blank()
+    segmenter = add_segmenter(nlp, typed=True, set_ents=True, temperature=0.03)
+    train(nlp, make_examples(nlp), updates=0)
+    generator = np.random.default_rng(0)
+    shape = segmenter.model.get_param("W").shape
+    for _ in range(50):
+        segmenter.model.set_param("W", generator.normal(size=shape).astype("f"))
+        (sentence,) = joint_hypotheses(nlp, make_doc(nlp.vocab, SENTENCES[0][0]), 2)
+        for hypothesis in sentence.hypotheses:
+            assert max(hypothesis.segmentation, hypothesis.probability) <= 1.0
 
 
 @pytest.mark.parametrize("temperature", [1.0, 4.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from math import log2
 
+import numpy as np
 import pytest
 from spacy.language import Language
 
@@ -89,6 +90,14 @@ def test_sentences_are_measured_by_their_two_best_segmentations(
     one, other = (segmentation.probability for segmentation in ranked)
     assert uncertainty(unsure, doc, "margin")[0].value == pytest.approx(1 - (one - other))
     assert uncertainty(unsure, doc, "least_confident")[0].value == pytest.approx(1 - one)
+
+
+def test_what_is_impossible_adds_nothing_to_an_entropy() -> None:
+    """Whatever stood in the memory that it takes."""
+    distributions = np.array([[1.0, 0.0, 0.0], [0.5, 0.0, 0.5]])
+    free = np.full_like(distributions, np.nan)
+    del free
+    assert MEASURES["entropy"].of_spans(distributions).tolist() == [0.0, 1.0]
 
 
 def test_only_the_labels_that_are_asked_for_count(unsure: Language) -> None:

@@ -13,6 +13,7 @@ from helpers import blank
 from spacy_cascade.pipeline.spans.left_out import CUTS, left_out_span
 from spacy_cascade.tools.formats.placing import Misfit
 from spacy_cascade.tools.tokenizers.choosing import (
+    CANDIDATES,
     best_tokenizer,
     make_tokenizer,
     measure,
@@ -69,7 +70,11 @@ def test_places_are_those_of_the_tokens() -> None:
 def test_line_breaks_separate_words(vocab: Vocab) -> None:
     """In a vocabulary without a language `token.is_space` is false for a line break, too."""
     doc = Doc(vocab, words=["a", "\n", "b", ".", "  ", "c"], spaces=[False] * 6)
-    assert read_words([doc]).splits == {"a": {(): 1}, "b.": {(1,): 1}, "c": {(): 1}}
+    doc.set_ents([Span(doc, 0, 2, "X"), Span(doc, 2, 3, "X"), Span(doc, 4, 6, "X")])
+    words = read_words([doc])
+    assert words.splits == {"a": {(): 1}, "b.": {(1,): 1}, "c": {(): 1}}
+    # An entity that begins or ends with one begins or ends in no word.
+    assert words.entities == [(("b.", 0), ("b.", 1))]
 
 
 def test_what_is_measured() -> None:
@@ -177,5 +182,6 @@ def test_the_tokenizer_of_the_language_is_measured() -> None:
     nlp = spacy.blank("zh")
     doc = nlp.make_doc("艾达在罗马。")
     doc.set_ents([Span(doc, 0, 2, "PER")])
-    best = best_tokenizer([doc] * 4, "zh")[0]
+    best, *others = best_tokenizer([doc] * 4, "zh")
     assert (best.name, best.misaligned) == ("spacy.zh.ChineseTokenizer", 0)
+    assert {found.name for found in others} >= {one["@tokenizers"] for one in CANDIDATES}

@@ -166,6 +166,16 @@ def test_a_run_that_loses_most_spans_is_an_error(source: Path, output: Path) -> 
     assert run("convert", source, output)[1] == ""
 
 
+@pytest.mark.parametrize("other", [(0, 7, "PER"), (4, 7, "PER"), (0, 3, "ORG")])
+def test_another_span_of_the_same_text_is_a_contradiction(
+    other: Span, source: Path, output: Path
+) -> None:
+    twice = [("Ada saw Rome.", [span]) for span in ((0, 3, "PER"), other)]
+    stdout, _ = run("convert", doccano(source, *twice, twice[0]), output)
+    said = f"One text is annotated in different ways: 'Ada saw Rome.' ({source}:1; {source}:2)."
+    assert said in stdout
+
+
 def test_what_a_span_is_not_is_no_loss(source: Path, output: Path) -> None:
     doccano(source, ("Anna Berg likes Rome", [(0, 9, "!LOC"), (16, 20, "LOC"), (0, 9, "!ORG")]))
     said, error = run("convert", source, output)

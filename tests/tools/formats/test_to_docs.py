@@ -25,6 +25,7 @@ from spacy_cascade.tools.formats.docs import (
 from spacy_cascade.tools.formats.encodings import word_problem
 from spacy_cascade.tools.formats.spacing import Spacing
 from spacy_cascade.tools.formats.tags import LabelledSpan, Scheme
+from spacy_cascade.tools.tokenizers.lost_spans import lost_spans
 
 DOCUMENT = Document(
     (
@@ -178,6 +179,20 @@ def test_a_line_break_follows_a_heading(tmp_path: Path) -> None:
     assert spans(doc.spans["chunks"]) == [(5, 6, "NP")]
     (doc,) = to_docs([Document(sentences)], Vocab(), spacing=Spacing.ONE_LINE)
     assert doc.text == "The title A. B C"
+
+
+def test_words_of_no_known_style_have_natural_spaces_too() -> None:
+    document = Document((Sentence(("A", "(", "B", ")", "."), ()),))
+    assert one_doc(document, spacing=Spacing.NATURAL).text == "A (B)."
+
+
+def test_of_equal_spans_the_first_is_an_entity_and_the_others_are_lost() -> None:
+    span = LabelledSpan(0, 2, "X")
+    doc = one_doc(Document((Sentence(("A", "b"), (span,) * 3),)))
+    assert spans(doc.ents) == [(0, 2, "X")]
+    assert [(one.start, one.end, one.reason) for one in lost_spans(doc, 1)] == [
+        (0, 3, "overlapping another span")
+    ] * 2
 
 
 def test_pieces_of_words_keep_the_spacing_of_words(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +17,10 @@ from spacy_cascade.tools.recipes import Choices, make_config
 from spacy_cascade.tools.recipes.deciding import Variant
 from spacy_cascade.tools.recipes.rules import BY_CORPUS
 from spacy_cascade.tools.recipes.settings import with_settings
+from spacy_cascade.tools.search import auto
 from spacy_cascade.tools.search.auto import AutoSearch, Reports
-from spacy_cascade.tools.search.greedy import Candidate
-from spacy_cascade.tools.search.trials import Trial
+from spacy_cascade.tools.search.greedy import START, Candidate
+from spacy_cascade.tools.search.trials import Archive, Settings, Task, Trial
 
 EVERY = Variant("every feature", {"min_count": 1}, "the corpus is tiny")
 NARROW = Variant("hardly any weight", {"sigma": 0.001}, "to lose")
@@ -101,6 +102,33 @@ def test_a_best_pipeline_that_is_lost_is_trained_again(corpus: Path, tmp_path: P
     assert search.run(Told().reports()).steps == found.steps
     assert len(list(kept.iterdir())) == 1
     assert f1(search.pipeline, corpus) == 1.0
+
+
+def test_trainings_of_an_earlier_run_are_told_of_again(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[Settings] = []
+
+    def run_trials(
+        task: Task, wanted: Sequence[Settings], archive: Archive, processes: int,
+        done: Callable[[Trial], object], tick: Callable[[], object],
+    ) -> None:  # fmt: skip
+        for settings in wanted:
+            if archive.get(settings) is None:
+                assert task.pipelines is not None
+                (task.pipelines / task.key_of(settings)).mkdir(parents=True)
+                trained.append(settings)
+                archive.add(Trial(settings, len(trained) / 10, [], 1.0))
+                done(Trial(settings, len(trained) / 10, [], 1.0))
+
+    monkeypatch.setattr(auto, "run_trials", run_trials)
+    for _ in range(2):
+        told = Told()
+        make(corpus, tmp_path, [EVERY, NARROW], trainings=3).run(told.reports())
+        assert told.done == [(START, 0.1), (EVERY.name, 0.2), (NARROW.name, 0.3)]
+    assert len(trained) == 3
+    (kept,) = (tmp_path / "pipelines").iterdir()
+    assert kept.name == Task.key_of(trained[-1])
 
 
 def test_a_folder_has_one_search(corpus: Path, tmp_path: Path) -> None:

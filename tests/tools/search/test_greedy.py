@@ -98,6 +98,8 @@ def test_the_budget_is_not_exceeded() -> None:
     assert found.left == 0
     assert search(Runs(lambda x: 0.5), [A], budget=9).left == 7  # there is no more to try
     assert sum(map(len, runs.rounds)) == 2
+    assert search(runs, [A], budget=0).best is None
+    assert sum(map(len, runs.rounds)) == 2
 
 
 def test_a_change_of_what_was_kept_is_not_tried() -> None:

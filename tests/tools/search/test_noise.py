@@ -29,6 +29,12 @@ def test_it_agrees_with_the_bootstrap(generator: np.random.Generator) -> None:
     assert standard_error(one, other) == pytest.approx(standard_error(other, one))
 
 
+def test_an_error_that_is_worked_out_by_hand() -> None:
+    """F1 is 4 / 6: the sentences add (4 - 4 * 2/3) / 6 and (0 - 2 * 2/3) / 6, that is ±2/9."""
+    nothing = [[0, 2, 2], [0, 1, 1]]
+    assert standard_error(nothing, [[2, 2, 2], [0, 1, 1]]) == pytest.approx(4 / 9)
+
+
 def test_what_both_find_is_no_noise() -> None:
     counts = [[1, 2, 3], [0, 1, 0], [4, 4, 4]]
     assert standard_error(counts, counts) == 0.0

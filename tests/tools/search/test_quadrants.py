@@ -56,6 +56,11 @@ def test_it_stops_where_a_box_brings_no_gain() -> None:
     assert next(left) == [9.0] * 4
 
 
+def test_without_any_score_the_middle_is_left() -> None:
+    found = search([SIGMA, KAPPA], lambda points: [math.nan] * 4, 5)
+    assert (found.score, found.point, len(found.boxes)) == (-math.inf, (0.1, 4.0), 1)
+
+
 def test_whole_numbers_and_one_axis() -> None:
     tried: list[Point] = []
 
@@ -79,6 +84,7 @@ def test_parts_of_three_axes() -> None:
     ("make", "message"),
     [
         (lambda: Axis("x", 2, 1), "cannot be searched from 2 to 1"),
+        (lambda: Axis("x", 1, 1), "cannot be searched from 1 to 1"),
         (lambda: Axis("x", 0, math.inf), "cannot be searched"),
         (lambda: Axis("x", 0, 1, is_log=True), "Choose a range above 0"),
         (lambda: search([], lambda points: [], 3), "1 to 4 settings"),

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+import spacy
+from spacy.util import load_config
 
-from helpers import PROJECT
+from helpers import PROJECT, SENTENCES, blank, gold_doc
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.tools.search import trials as module
+from spacy_cascade.tools.search.noise import count_outcomes
 from spacy_cascade.tools.search.quadrants import Axis
 from spacy_cascade.tools.search.searches import default_searches, read_axis, tune
 from spacy_cascade.tools.search.trials import Archive, Task, Trial, run_trial
@@ -46,6 +49,33 @@ def test_folds_are_scored_by_what_has_not_seen_them(task: Task) -> None:
     assert len(trial.parts) == 3
     assert trial.score == pytest.approx(sum(trial.parts) / 3)
     assert trial.score < 1.0
+
+
+@pytest.mark.slow(kind="searches")
+@pytest.mark.usefixtures("quick_english")
+def test_a_kept_pipeline_has_the_config_that_was_given(task: Task, tmp_path: Path) -> None:
+    """It names the corpora of the user, and no threads of the trial; that of the first fold."""
+    given = read_config(MEMB)
+    del given["components"]["cascade_classifier"]["trainer"]["threads"]
+    given["initialize"] = {"tokenizer": {}}
+    given.to_disk(tmp_path / "given.cfg")
+    more = {"components.cascade_segmenter.trainer.threads": 3, "paths.train": "mine.spacy"}
+    own = replace(
+        task, config=tmp_path / "given.cfg", overrides={**OVERRIDES, **more}, dev=None, folds=2,
+        score="segments_f", pipelines=tmp_path / "kept",
+    )  # fmt: skip
+    trial = run_trial(own, {SIGMA: 1.0}, threads=2)
+    kept = tmp_path / "kept" / Task.key_of({SIGMA: 1.0})
+    saved, config = load_config(kept / "config.cfg"), read_config(own.config, own.overrides)
+    for section in ("paths", "system", "corpora", "training", "initialize"):
+        assert saved[section] == config[section], section
+    threads = [component["trainer"]["threads"] for component in saved["components"].values()]
+    assert threads == [3, 0]
+    assert saved["components"]["cascade_segmenter"]["penalty"]["sigma"] == 1.0
+    assert len(trial.outcomes) == len(SENTENCES)
+    first = [gold_doc(blank().vocab, text, spans) for text, spans in SENTENCES[::2]]
+    found = spacy.load(kept).pipe(doc.text for doc in first)
+    assert count_outcomes(first, found) == trial.outcomes[: len(first)]
 
 
 @pytest.mark.usefixtures("quick_english")

@@ -11,13 +11,17 @@ import sys
 import time
 from functools import partial, reduce
 from pathlib import Path
+from typing import Any
 
 import pytest
 from spacy.util import load_config
 
 from commands import check_errors, run_command
 from helpers import PROJECT, take_interrupts
+from spacy_cascade.cli.output import STOPPED
 from spacy_cascade.locking import lock_folder
+from spacy_cascade.parallel import available_cores
+from spacy_cascade.tools.search import searches
 from spacy_cascade.tools.search.searches import default_searches
 from spacy_cascade.workflows.jackknife import read_config
 
@@ -137,6 +141,23 @@ def test_ctrl_c_keeps_what_is_done(presses: int, corpus: Path, tmp_path: Path) -
     assert f"{output / 'trials.jsonl'} has {n} trial" in stderr
     assert "The same command goes on from there." in stderr
     assert "Traceback" not in stderr
+
+
+@pytest.mark.parametrize(("given", "processes"), [((), available_cores()), (("--processes", 5), 5)])
+def test_all_cores_are_used_unless_a_number_is_given(
+    given: tuple[object, ...], processes: int, corpus: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    asked: list[int] = []
+
+    def tune(*arguments: object, **settings: Any) -> None:
+        asked.append(settings["processes"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(searches, "tune", tune)
+    _, stderr = run(CONFIG, tmp_path / "out", *both(corpus), *given, exit_code=STOPPED)
+    assert asked == [processes]
+    assert "has 0 trials of this search." in " ".join(stderr.split())
 
 
 def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:

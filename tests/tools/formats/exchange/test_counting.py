@@ -111,6 +111,14 @@ def test_byte_order_marks_of_brat(is_counted: bool, tmp_path: Path) -> None:
     assert (found, any(reading)) == (list(PLACES), is_counted)
 
 
+@pytest.mark.parametrize(("n_fits", "has_mark"), [(5, True), (6, False)])
+def test_offsets_begin_with_one_where_half_of_the_spans_do_not_fit(
+    n_fits: int, has_mark: bool
+) -> None:
+    found = [Span(((0, 1),), "x")] * n_fits + [Span(((2, 3),), "x")] * (10 - n_fits)
+    assert best_counting([("xx", found)]).has_mark == has_mark
+
+
 def test_a_text_beyond_the_end_tells_in_a_language_without_spaces(tmp_path: Path) -> None:
     text = "🚀在阿文代尔市"
     (tmp_path / "in.jsonl").write_text(json.dumps({"text": text, "label": [[3, 8, "LOC"]]}))

@@ -119,6 +119,7 @@ def test_the_rest_is_read(content: str, n_bad_spans: int, message: str, tmp_path
     assert [text.bad_spans for text in texts] == [n_bad_spans, 0]
     assert error_of(path) == bad
     assert bad.startswith(f"{path}:{message}")
+    assert "nothing behind it" not in bad
 
 
 def test_documents_of_brat_are_read_one_by_one(tmp_path: Path) -> None:
@@ -237,6 +238,7 @@ def labelled(start: object, end: object, labels: list[object]) -> str:
 
 BAD = {
     "cut list": (json.dumps([TASK, TASK])[:-9], "1: the JSON that begins here is cut"),
+    "list without end": (f"[{json.dumps(TASK)},\n", "2: the JSON that begins here is cut"),
     "latin-1": (LINE.encode() + '{"text": "é"}'.encode("latin-1"), "2: the file is not UTF-8"),
     "task label": (labelled(0, 1, [1]), "1: the label 1 is not a text"),
     "field": ('[{"data": {"body": "a"}, "annotations": []}]', "1: there is no text under 'text'"),
@@ -246,6 +248,7 @@ BAD = {
     "tag count": ('{"tokens": ["a"], "ner_tags": []}', "1: 1 tokens have 0 ner_tags"),
     "tag": ('\n{"tokens": ["a"], "ner_tags": ["Q-X"]}', "2: word 1: 'Q-X' is not a tag"),
     "no tokens": ('{"tokens": ["a"], "ner_tags": ["O"]}\n{"id": 3}', "2: there are no tokens"),
+    "no tags": ('{"tokens": ["a"], "ner_tags": ["O"]}\n{"tokens": ["a"]}', "2: there are no ner_t"),
     "annotation": ('[{"data": {"text": "a"}, "annotations": [3]}]', "1: an annotation is no JSON"),
     "token": ('{"tokens": [""], "ner_tags": ["O"]}', "1: the word '' is empty"),
     "pubtator fields": ("1|t|a\n1\t0\n", "2: there are 2 fields"),

@@ -86,6 +86,13 @@ def test_a_sentence_may_be_named_in_each_row(name: str, names: list[str], tmp_pa
     assert sentences(path) == [(("Kim", "left"), [(0, 1, "PER")]), (("Oslo",), [(0, 1, "LOC")])]
 
 
+def test_a_first_row_may_name_a_sentence_as_another_one_is(tmp_path: Path) -> None:
+    rows = [["Sentence #", "Word", "Tag"], ["1", "Kim", "B-PER"], ["", "left", "O"],
+            ["1", "Oslo", "B-LOC"]]  # fmt: skip
+    path = written(tmp_path / "in.csv", as_csv(rows))
+    assert sentences(path) == [(("Kim", "left"), [(0, 1, "PER")]), (("Oslo",), [(0, 1, "LOC")])]
+
+
 def test_blank_rows_end_sentences_and_another_file_begins_a_document(tmp_path: Path) -> None:
     rows = [["file", "word", "tag"], ["a", "Kim", "B-PER"], ["", "", ""], ["a", "left", "O"],
             ["b", "Oslo", "B-LOC"]]  # fmt: skip
@@ -136,6 +143,15 @@ def test_empty_tags(
     assert document.sentences[0].missing == missing
 
 
+def test_a_row_may_end_before_its_tag_and_with_another_line_end(tmp_path: Path) -> None:
+    path = written(tmp_path / "in.csv", "word,tag\rKim,B-PER\rleft\rOslo,O\r")
+    reader, sources = find_sources(path)
+    assert isinstance(reader, WordFormat)
+    (document,) = reader.read(sources[0], FormatOptions())
+    (sentence,) = document.sentences
+    assert (sentence.words, sentence.missing) == (("Kim", "left", "Oslo"), (1,))
+
+
 def test_columns_by_number_and_rows_without_names(tmp_path: Path) -> None:
     body = [["Kim", "x", "B-PER"], ["left", "x", "O"]]
     assert sentences(written(tmp_path / "a.csv", as_csv(body))) == [
@@ -180,7 +196,8 @@ TEXTS = {
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_a_text_a_row(kind: str, separator: str, tmp_path: Path) -> None:
     rows = [["id", "text", "label"], ["a1", "Kim lives in Graz.", TEXTS[kind]],
-            ["a2", 'He said:\n"no", twice;', "[]"], ["a3", "Not yet.", ""]]  # fmt: skip
+            ["a2", 'He said:\n"no", twice;', "[]"], ["", " ", ""],
+            ["a3", "Not yet.", ""]]  # fmt: skip
     path = written(tmp_path / "in.csv", as_csv(rows, separator))
     assert find_sources(path)[0].name == "csv-texts"
     found = texts_in(path)

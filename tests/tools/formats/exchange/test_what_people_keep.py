@@ -101,7 +101,7 @@ def test_entities_are_those_of_the_tool(kind: str, tmp_path: Path) -> None:
 
 
 def test_pairs_with_line_numbers_and_what_is_no_pair(tmp_path: Path) -> None:
-    content = f'[\n{json.dumps(PAIR)},\n["Ada left.", {{"entities": [[0, 40, "PER"]]}}],\n[3, 4]]'
+    content = f'[\n{json.dumps(PAIR)},\n["Ada left.", {{"entities": [[0, 40, "PER"]]}}],\n[3, []]]'
     path = written(tmp_path / "in.json", content)
     bad: list[CorpusError] = []
     assert [one.bad_spans for one in texts_in(path, on_bad=bad.append)] == [0, 1]

@@ -112,15 +112,15 @@ def _gather(words: CorpusWords) -> _Evidence:
         places = {0, *cuts, len(word)}
         in_run = _in_runs(word, cuts)
         letters = [i for i, character in enumerate(word) if not is_mark(character)]
-        first, last = (letters[0], letters[-1]) if letters else (len(word), -1)
+        if not letters:
+            continue
+        first, last = letters[0], letters[-1]
         for i, character in enumerate(word):
             if not is_mark(character) or i in in_run:
                 continue
             left = _class_before(word, i) if i else ""
             right = _class_of(word[i + 1]) if i + 1 < len(word) else ""
             begins, ends = (_CARE_OF_ENTITIES * edges[Edge(word, place)] for place in (i, i + 1))
-            if not letters:
-                continue
             if i < first:
                 votes, side = evidence.before.setdefault(character, Counter()), right
                 is_split, n_edges = i + 1 in places, ends
@@ -232,7 +232,7 @@ def _words(words: CorpusWords, rules: TokenizerRules, nlp: Language) -> list[str
     concerned: dict[str, list[str]] = {}
     for word, splits in words.splits.items():
         cuts, n = splits.most_common(1)[0]
-        if cuts != found[word] and n > max(_RARE, _CARE * splits[found[word]]):
+        if n > max(_RARE, _CARE * splits[found[word]]):
             concerned.setdefault(" ".join(_core(word, cuts)), []).append(word)
     changed = cuts_of(replace(rules, words=list(concerned)).make(nlp), chain(*concerned.values()))
     gains = {

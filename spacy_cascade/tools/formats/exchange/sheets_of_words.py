@@ -137,7 +137,7 @@ def _filled(lines: Sequence[Line], tag: int | None, source: Source) -> str:
     if tag is None:
         return ""
     tags = [
-        line.cells[tag].strip() for line in lines if len(line.cells) > tag and not line.is_blank
+        line.cells[tag].strip() if _has(line, tag) else "" for line in lines if not line.is_blank
     ]
     has_outside = OUTSIDE in tags
     n = tags.count("")

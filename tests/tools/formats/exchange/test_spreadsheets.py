@@ -147,7 +147,8 @@ def test_a_row_may_end_before_its_tag_and_with_another_line_end(tmp_path: Path) 
     path = written(tmp_path / "in.csv", "word,tag\rKim,B-PER\rleft\rOslo,O\r")
     reader, sources = find_sources(path)
     assert isinstance(reader, WordFormat)
-    (document,) = reader.read(sources[0], FormatOptions())
+    with pytest.warns(UserWarning, match="1 words without a tag are not annotated"):
+        (document,) = reader.read(sources[0], FormatOptions())
     (sentence,) = document.sentences
     assert (sentence.words, sentence.missing) == (("Kim", "left", "Oslo"), (1,))
 

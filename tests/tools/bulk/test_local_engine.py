@@ -75,3 +75,28 @@ def test_records_that_take_too_long_do_not_end_the_run(
     shards_done: Callable[..., list[int]],
 ) -> None:
     assert shards_done(0, 0, 0, 0, 0, is_late=True) == list(range(8))
+
+
+@pytest.mark.parametrize(
+    ("processes", "timeout", "calls"),
+    [(1, None, [0, "tick", 1, "tick"]), (2, None, []), (1, 9.0, [])],
+)
+def test_only_one_process_without_a_bound_on_time_is_this_one(
+    processes: int,
+    timeout: float | None,
+    calls: list[int | str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[int | str] = []
+
+    class Task(SimpleNamespace):
+        def __call__(self, shard: Shard) -> Any:
+            found.append(shard.number)
+            return SimpleNamespace(shard=shard.number)
+
+    monkeypatch.setattr(engines, "run_in_processes", Processes())
+    task: Any = Task(timeout=timeout, output=tmp_path)
+    done = on_this_machine(task, SHARDS[:2], processes, lambda: found.append("tick"))
+    assert [one.shard for one in done] == [0, 1]
+    assert found == calls

@@ -49,8 +49,10 @@ def test_parts_are_the_whole_text_and_within_the_limit(text: str, limit: int) ->
         ("one two . three\nfour five six seven", "one two . three\n"),
         ("one two three four five six seven", "one two three four five "),
         ("one .\n\ntwo three\tfour five six seven", "one .\n\ntwo three\tfour "),
+        ("one two three.Four five six seven", "one two three.Four five "),
+        ("one two three.\tFour five six seven", "one two three."),
     ],
-    ids=["paragraph", "seeming sentence", "line", "token", "too early"],
+    ids=["paragraph", "seeming sentence", "line", "token", "too early", "in a name", "tabulator"],
 )
 def test_the_best_end_in_the_second_half_of_the_limit(text: str, ends: str) -> None:
     first, *_ = cut(NLP.make_doc(text), len("one two three four five "))
@@ -82,11 +84,14 @@ def test_annotation_stays_and_moves() -> None:
     doc.ents = [Span(doc, 4, 5, "X", kb_id="Q1")]
     doc.cats, doc.user_data["key"] = {"old": 0.5}, "value"
     spans = [Span(doc, 0, 1, "A"), Span(doc, 6, 8, "B", span_id="s", kb_id="Q2")]
-    doc.spans["given"] = SpanGroup(doc, name="given", spans=spans, attrs={"scores": [0.1, 0.9]})
+    doc.spans["given"] = SpanGroup(doc, name="name", spans=spans, attrs={"scores": [0.1, 0.9]})
     parts = parts_of(doc, 13)
+    assert {part.spans["given"].name for part in parts} == {"name"}
     assert [list(part.spans["given"].attrs["scores"]) for part in parts] == [[0.1], [], [0.9]]
     for i, part in enumerate(parts):
         part.cats["new"] = float(i)
+        part.cats.update({"first": 0.75} if not i else {})
+        part.user_data[i] = "of a component"
         part[1:2]._.note = i
         found = [Span(part, 0, 1, "C")] if i else []
         part.spans["found"] = SpanGroup(part, spans=found, attrs={"scores": np.full(len(found), i)})
@@ -99,8 +104,8 @@ def test_annotation_stays_and_moves() -> None:
     assert list(given.attrs["scores"]) == [0.1, 0.9]
     assert [s.text for s in whole.spans["found"]] == ["three", "five"]
     assert list(whole.spans["found"].attrs["scores"]) == [1, 2]
-    assert whole.cats == {"old": 0.5, "new": 1.0}
-    assert whole.user_data["key"] == "value"
+    assert whole.cats == {"old": 0.5, "new": 1.0, "first": 0.25}
+    assert [whole.user_data[key] for key in ("key", 0, 2)] == ["value", *["of a component"] * 2]
     assert [whole[i : i + 1]._.note for i in range(9)] == [
         None, 0, None, None, 1, None, None, 2, None,
     ]  # fmt: skip

@@ -126,6 +126,20 @@ def test_a_copy_loads_nothing_until_it_is_used(model: Path, monkeypatch: Any) ->
     assert loads == [str(model)], "one process loads a pipeline once"
 
 
+def test_texts_that_an_error_handler_leaves_out_keep_what_the_others_found(
+    model: Path, truth: Truth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nlp = spacy.load(model)
+    nlp.add_pipe("fails_on_human")
+    nlp.set_error_handler(lambda *_: None)
+    assert len(list(nlp.pipe(TEXTS))) < len(TEXTS)
+    monkeypatch.setattr(module, "_LOADED", {})
+    monkeypatch.setattr(module.spacy, "load", lambda _: nlp)
+    found = Annotator(model)({"text": TEXTS})
+    assert list(found["entities"]) == [truth[text] for text in TEXTS]
+    assert not any(found["entities_error"])
+
+
 def test_a_memory_zone_is_used_once_enough_tokens_have_taught_frequent_words(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
@@ -20,7 +21,7 @@ from spacy_cascade.tools.bulk.sources.lines import ForwardReader, JsonSource, Te
 from spacy_cascade.tools.bulk.sources.parquet import ParquetSource
 
 MODULES = "spacy_cascade.tools.bulk.sources"
-TEXTS = ["a", "b", "c d", "e"]
+TEXTS = ["a", "b", "c d", "e", "f"]
 """The third one counts twice, whether bytes are counted or tokens."""
 
 
@@ -53,17 +54,17 @@ def bytes_of_row(source: Source) -> int:
 
 def numbers_in(source: Source, wanted: Range) -> list[list[int]]:
     """Those of the records of each batch."""
-    return [rows.numbers for rows in source.read(wanted) if rows.numbers]
+    return [rows.numbers for rows in source.read(wanted)]
 
 
 @pytest.mark.parametrize("make", [texts_in_lines, docs])
 @pytest.mark.parametrize(
     ("wanted", "more", "lengths", "sizes"),
     [
-        (1, 0, [1, 1, 1, 1], [1, 1, 2, 1]),
-        (2, 0, [2, 1, 1], [2, 2, 1]),
-        (2, 1, [3, 1], [4, 1]),
-        (99, 0, [4], [5]),
+        (1, 0, [1, 1, 1, 1, 1], [1, 1, 2, 1, 1]),
+        (1, 1, [2, 1, 2], [2, 2, 2]),
+        (2, 1, [3, 2], [4, 2]),
+        (99, 0, [5], [6]),
     ],
 )
 def test_a_range_ends_as_soon_as_it_is_as_large_as_wanted(
@@ -82,33 +83,38 @@ def test_a_range_ends_as_soon_as_it_is_as_large_as_wanted(
 
 @pytest.mark.parametrize("make", [texts_in_lines, docs])
 @pytest.mark.parametrize(
-    ("more", "most", "expected"),
+    ("wanted", "more", "most", "expected"),
     [
-        (0, 99, [[1, 2], [3], [4]]),
-        (1, 99, [[1, 2, 3], [4]]),
-        (99, 2, [[1, 2], [3, 4]]),
-        (99, 3, [[1, 2, 3], [4]]),
+        (1, 1, 99, [[1, 2], [3], [4, 5]]),
+        (2, 0, 99, [[1, 2], [3], [4, 5]]),
+        (2, 1, 99, [[1, 2, 3], [4, 5]]),
+        (99, 0, 2, [[1, 2], [3, 4], [5]]),
+        (99, 0, 3, [[1, 2, 3], [4, 5]]),
     ],
 )
 def test_a_batch_ends_with_enough_characters_or_records(
     make: Made,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    wanted: int,
     more: int,
     most: int,
     expected: list[list[int]],
 ) -> None:
     source, unit = make(tmp_path)
     module = f"{MODULES}.{'docs' if make is docs else 'lines'}"
-    monkeypatch.setattr(f"{module}.BATCH_CHARACTERS", 2 * unit + more)
+    monkeypatch.setattr(f"{module}.BATCH_CHARACTERS", wanted * unit + more)
     monkeypatch.setattr(f"{module}.BATCH_RECORDS", most)
-    assert numbers_in(source, Range(0, 4, 0, 0)) == expected
+    found = numbers_in(source, Range(0, 5, 0, 0))
+    if make is texts_in_lines and not found[-1]:
+        found.pop()
+    assert found == expected
 
 
 def test_rows_of_parquet_are_divided_by_their_mean_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = parquet_of(tmp_path / "a.parquet", TEXTS * 2, row_group_size=99)
+    source = parquet_of(tmp_path / "a.parquet", TEXTS[:4] * 2, row_group_size=99)
     row = bytes_of_row(source)
     for size, lengths in ((1, [1] * 8), (3 * row, [3, 3, 2]), (4 * row - 1, [3, 3, 2]), (999, [8])):
         firsts = accumulate(lengths[:-1], initial=0)
@@ -119,29 +125,47 @@ def test_rows_of_parquet_are_divided_by_their_mean_size(
     monkeypatch.setattr(f"{MODULES}.parquet.BATCH_CHARACTERS", 3 * row)
     assert numbers_in(source, Range(1, 5, 0, 0)) == [[2, 3], [4, 5, 6]]
     monkeypatch.setattr(f"{MODULES}.parquet.BATCH_RECORDS", 2)
-    assert numbers_in(source, Range(1, 5, 0, 0)) == [[2], [3, 4], [5, 6]]
+    assert numbers_in(source, Range(3, 4, 0, 0)) == [[4], [5, 6], [7]]
     assert not list(parquet_of(tmp_path / "empty.parquet", []).ranges(9))
+    same = parquet_of(tmp_path / "same.parquet", ["a"] * 1000)
+    assert bytes_of_row(same) == 0, "the text is there once"
+    assert [one.length for one in same.ranges(400)] == [400, 400, 200]
 
 
-def test_damage_before_a_range_does_not_matter_to_it(tmp_path: Path) -> None:
-    texts = [f"{i}: {'long ' * 20}" for i in range(20)]
+def test_damage_before_or_after_a_range_does_not_matter_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the second of four groups, the second half is damaged."""
+    texts = [f"{i}: {'long ' * 20}" for i in range(40)]
     source = parquet_of(
         tmp_path / "a.parquet", texts, row_group_size=10, use_dictionary=False,
-        write_page_checksum=True,
+        data_page_size=1, write_batch_size=5,
     )  # fmt: skip
-    data = bytearray(source.path.read_bytes())
-    data[4:60] = bytes(56)
+    pq, data = pytest.importorskip("pyarrow.parquet"), bytearray(source.path.read_bytes())
+    end = pq.ParquetFile(source.path).metadata.row_group(2).column(0).data_page_offset
+    data[end - 60 : end] = bytes(60)
     source.path.write_bytes(data)
-    (damaged,) = source.read(Range(0, 10, 0, 0))
-    assert [one[:2] for one in damaged.unreadable] == [(1, 10)]
-    (rows,) = source.read(Range(12, 8, 0, 0))
-    assert (rows.numbers, rows.texts, rows.unreadable) == (list(range(13, 21)), texts[12:], [])
+    (damaged,) = source.read(Range(12, 5, 0, 0))
+    assert [one[:2] for one in damaged.unreadable] == [(13, 17)]
+    for first, end in ((0, 10), (20, 40), (23, 31)):
+        (rows,) = source.read(Range(first, end - first, 0, 0))
+        assert rows.numbers == list(range(first + 1, end + 1))
+        assert (rows.texts, rows.unreadable) == (texts[first:end], [])
+    monkeypatch.setattr(f"{MODULES}.parquet.BATCH_RECORDS", 5)
+    (rows,) = source.read(Range(12, 3, 0, 0))
+    assert (rows.numbers, rows.texts, rows.unreadable) == ([13, 14, 15], texts[12:15], [])
+
+
+class Lines(io.BytesIO):
+    def read(self, *_: object) -> bytes:
+        raise AssertionError("reads what is before a line")
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_a_reader_goes_to_any_line_and_closes_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
+    """A file that is not compressed is not read up to there."""
     data = b"".join(b"line %d\n" % i for i in range(10))
     path, other = tmp_path / f"a.txt{suffix}", tmp_path / f"b.txt{suffix}"
     path.write_bytes(gzip.compress(data) if suffix else data)
@@ -150,7 +174,7 @@ def test_a_reader_goes_to_any_line_and_closes_its_file(
     open_bytes = lines.open_bytes
 
     def note(path: Path) -> IO[bytes]:
-        opened.append(open_bytes(path))
+        opened.append(open_bytes(path) if suffix else Lines(path.read_bytes()))
         return opened[-1]
 
     monkeypatch.setattr(lines, "open_bytes", note)
@@ -166,6 +190,8 @@ def test_a_reader_goes_to_any_line_and_closes_its_file(
     reader.close()
     assert opened[-1].closed
     reader.close()
+    reader.move(other, 7)
+    assert reader.line() == b"line 1\n"
     if suffix:
         with pytest.raises(EOFError, match="the file is shorter than it was"):
             reader.move(path, len(data) + 1)
@@ -182,6 +208,12 @@ def test_lines_behind_a_damage_cannot_be_read(tmp_path: Path) -> None:
     ((first, last, reason),) = rows.unreadable
     assert (first, last) == (n + 1, 3000)
     assert reason.startswith("cannot read the file: Compressed file ended")
+    path.write_bytes(gzip.compress(b"a\nb\n")[:-12])
+    (rows,) = TextSource(path, "a.txt.gz", Names()).read(Range(0, 2, 0, 9))
+    assert [one[:2] for one in rows.unreadable] == [(1, 2)]
+    path.write_bytes(gzip.compress(b"a\nb\n"))
+    (rows,) = TextSource(path, "a.txt.gz", Names()).read(Range(0, 2, 0, 9))
+    assert (rows.texts, rows.unreadable) == (["a", "b"], []), "of the file as it is now"
 
 
 def json_of(path: Path, data: bytes) -> JsonSource:
@@ -196,10 +228,30 @@ def test_a_mark_of_utf_8_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     assert (rows.texts, rows.unreadable) == (["x"], [])
 
 
+def test_an_empty_line_of_text_is_a_record(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\n\xe9\n")
+    source = TextSource(tmp_path / "a.txt", "a.txt", Names())
+    assert source.sample() == [{}]
+    (rows,) = source.read(Range(0, 2, 0, 0))
+    assert (rows.numbers, rows.texts) == ([1], [""])
+    reason = "the line is not UTF-8: invalid continuation byte at byte 0"
+    assert rows.unreadable == [(2, 2, reason)]
+
+
+def test_what_is_nested_too_deep_is_no_json(tmp_path: Path) -> None:
+    source = json_of(tmp_path / "a.jsonl", b'{"text": ' + b"[" * 100_000 + b'\n{"text": "x"}\n')
+    (rows,) = source.read(Range(0, 2, 0, 0))
+    assert (rows.numbers, rows.texts) == ([2], ["x"])
+    ((*numbers, reason),) = rows.unreadable
+    assert numbers == [1, 1]
+    assert reason.startswith("the line is no JSON: maximum recursion depth")
+
+
 def test_empty_lines_between_json_are_no_records(tmp_path: Path) -> None:
     source = json_of(tmp_path / "a.jsonl", b"\n \r\n")
     assert source.sample() == []
-    assert numbers_in(source, Range(0, 2, 0, 0)) == []
+    (rows,) = source.read(Range(0, 2, 0, 0))
+    assert not [*rows.numbers, *rows.unreadable]
     assert not list(json_of(tmp_path / "b.jsonl", b"").ranges(1))
     problem = r"no line is a record; in the first one there is no field 'text'; the fields are none"
     with pytest.raises(CorpusError, match=rf"{problem}\. Correct the lines"):

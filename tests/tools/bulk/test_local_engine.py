@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,15 +40,20 @@ class Processes:
 
 @pytest.fixture
 def shards_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
-    """The shards that are done by processes that do so many before they end."""
+    """The shards that are done by processes that do so many before they end.
 
-    def do(*done: int, is_late: bool = False) -> list[int]:
+    late: places of the ends, from 0, that come of a record that took too long.
+    """
+
+    def do(*done: int, late: Sequence[int] = ()) -> list[int]:
         notes = tmp_path / LATE / "part-000000"
         notes.parent.mkdir(exist_ok=True)
 
+        deaths = count()
+
         def note() -> None:
             with notes.open("a") as file:
-                file.write("1 9\n" + "Timeout (0:00:01)!\n" * is_late)
+                file.write("1 9\n" + "Timeout (0:00:01)!\n" * (next(deaths) in late))
 
         task: Any = SimpleNamespace(
             timeout=1.0, output=tmp_path, sources=[SimpleNamespace(name="a.txt")], note=note
@@ -74,7 +80,10 @@ def test_three_deaths_in_a_row_end_the_run(shards_done: Callable[..., list[int]]
 def test_records_that_take_too_long_do_not_end_the_run(
     shards_done: Callable[..., list[int]],
 ) -> None:
-    assert shards_done(0, 0, 0, 0, 0, is_late=True) == list(range(8))
+    assert shards_done(0, 0, 0, 0, 0, late=range(5)) == list(range(8))
+    assert shards_done(0, 0, 0, 0, 0, late=[2]) == list(range(8))
+    with pytest.raises(TrainingError):
+        shards_done(0, 0, 0, 0, late=[0])
 
 
 @pytest.mark.parametrize(

@@ -27,38 +27,48 @@ class TaskError(Exception):
 
 
 class Cluster:
-    """Stands for the module: a cluster with three cores.
+    """Stands for the module: a cluster with so many cores, None if it does not know them.
 
     asked: of the cluster itself, in order. most: calls that waited at the same time.
     """
 
     exceptions = SimpleNamespace(RayTaskError=TaskError)
 
-    def __init__(self, is_running: bool) -> None:
-        self.is_running, self.asked, self.most = is_running, list[str](), 0
+    def __init__(self, is_running: bool, cores: float | None = 3.0) -> None:
+        self.is_running, self.cores, self.asked, self.most = is_running, cores, list[str](), 0
 
     def is_initialized(self) -> bool:
         return self.is_running
 
-    def init(self, **_: object) -> None:
+    def init(self, *, log_to_driver: bool, include_dashboard: bool) -> None:
+        assert not log_to_driver
+        assert not include_dashboard
         self.asked.append("init")
 
     def shutdown(self) -> None:
         self.asked.append("shutdown")
 
     def cluster_resources(self) -> dict[str, float]:
-        return {"CPU": 3.0, "memory": 1e9}
+        return {"memory": 1e9, **({} if self.cores is None else {"CPU": self.cores})}
 
     def put(self, value: Any) -> Any:
         return value
 
-    def remote(self, **_: object) -> Callable[..., Any]:
+    def remote(self, *, num_cpus: int, max_retries: int) -> Callable[..., Any]:
+        assert num_cpus == 1, "of a shard"
+        assert max_retries > 1, "a node may die"
+
         def of(function: Callable[..., Any]) -> Any:
             return SimpleNamespace(remote=lambda *given: lambda: function(*given))
 
         return of
 
-    def wait(self, running: Sequence[Any], **_: object) -> tuple[Sequence[Any], Sequence[Any]]:
+    def wait(
+        self, running: Sequence[Any], num_returns: int = 1, *, timeout: float
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Ray refuses to wait for more than there are."""
+        assert num_returns <= len(running)
+        assert timeout <= 1.0, "progress is to be shown"
         self.most = max(self.most, len(running))
         return running[-1:], running[:-1]
 
@@ -85,13 +95,20 @@ def annotate(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
     return run
 
 
-def test_all_shards_are_done_with_so_many_at_once(annotate: Callable[..., Path]) -> None:
+def test_all_shards_are_done_with_so_many_at_once(
+    annotate: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("spacy_cascade.tools.bulk.run._LINE_SECONDS", 0.0)
     expected = contents(annotate("local", None))
     assert len(expected) > 9
-    for processes, most in ((0, 6), (2, 2), (1, 1)):
-        cluster = Cluster(is_running=False)
-        assert contents(annotate(f"ray{processes}", cluster, processes)) == expected
+    for processes, cores, most in ((0, 3.0, 6), (0, None, 2), (3, 1.0, 3), (1, 3.0, 1)):
+        cluster = Cluster(False, cores)
+        capsys.readouterr()
+        assert contents(annotate(f"{processes} of {cores}", cluster, processes)) == expected
         assert cluster.most == most
+        assert "% done, " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("is_running", [False, True])

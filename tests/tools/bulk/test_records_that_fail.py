@@ -131,7 +131,18 @@ def test_rows_of_parquet_that_python_cannot_read(model: Path, tmp_path: Path, fo
     assert failures_in(output) == [("a.parquet", i, i) for i in failed]
     assert (summary.records, summary.failed) == (4 - len(failed), len(failed))
     if format == "parquet":
-        assert pq.read_table(output).column("day").equals(table.column("day").take([0, 1, 3]))
+        found = pq.read_table(output)
+        assert found.column("id").to_pylist() == ["a.parquet:1", "a.parquet:2", "a.parquet:4"]
+        assert found.column("day").equals(table.column("day").take([0, 1, 3]))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_of_which_nothing_can_be_annotated(model: Path, tmp_path: Path, format: str) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": 1}\n' * 2)
+    summary, output = annotate(model, tmp_path / "a.jsonl", format)
+    assert (summary.shards, summary.records, summary.failed) == (1, 0, 2)
+    if format == "parquet":
+        assert rows_in(output, format) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -12,6 +12,7 @@ import pytest
 
 from helpers import TEXTS
 from spacy_cascade.tools.bulk import run, shards
+from spacy_cascade.tools.bulk.annotator import Annotator
 from spacy_cascade.tools.bulk.run import LOG, Progress, Settings, annotate_files
 
 
@@ -42,16 +43,27 @@ def test_a_line_every_thirty_seconds_where_there_is_no_terminal(
     ]  # fmt: skip
 
 
-def test_no_line_before_a_shard_is_done(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_no_line_before_a_shard_is_done_and_then_one_at_once(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """It does not wait in a buffer."""
+    file = io.BytesIO()
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(file))
     monkeypatch.setattr(run, "_LINE_SECONDS", 0.0)
     with Progress(1000, 200) as shown:
         shown.show()
-        assert not capsys.readouterr().err
+        assert not file.getvalue()
         shown.add(800, 9)
         shown.show()
-        assert capsys.readouterr().err.startswith("100% done, 9 tokens, ")
+        assert file.getvalue().startswith(b"100% done, 9 tokens, ")
+
+
+def test_short_work_shows_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with Progress(1000, 0) as shown:
+        shown.add(10, 3)
+        assert not screen.getvalue()
 
 
 def test_a_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,17 +73,19 @@ def test_a_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_LINE_SECONDS", 0.0)
     monkeypatch.setattr(run, "monotonic", iter(range(0, 100, 2)).__next__)
     with Progress(1000, 200) as shown:
+        shown.show()
+        assert ", 0 tokens, " in screen.getvalue()
         shown.add(300, 4000)
         shown.show()
         last = screen.getvalue().split("\r")[-1]
     assert last.startswith("Annotating:  50 % |")
-    assert "4,000 tokens, 2,000/s, " in last
+    assert "4,000 tokens, 1,000/s, " in last
     assert last.rstrip().endswith(" left")
     assert "done" not in screen.getvalue()
 
 
 def test_the_log_tells_of_each_shard_and_reaches_the_disk(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    strict_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, output = tmp_path / "a.jsonl", tmp_path / "out"
     source.write_text("".join(f"{json.dumps({'text': text})}\n" for text in TEXTS[1:3]) + "{\n")
@@ -84,14 +98,29 @@ def test_the_log_tells_of_each_shard_and_reaches_the_disk(
 
     monkeypatch.setattr(os, "fsync", note)
     monkeypatch.setattr(shards, "perf_counter", iter([1.0, 2.23456]).__next__)
-    annotate_files(model, [str(source)], output, Settings())
-    (line,) = (output / LOG).read_text().splitlines()
-    assert list(json.loads(line).items())[:8] == [
+    annotate_files(strict_model, [str(source)], output, Settings())
+    line = json.loads((output / LOG).read_text())
+    assert list(line.items())[:8] == [
         ("shard", 0), ("file", "part-000000.jsonl"), ("records", 2), ("tokens", 11),
         ("entities", 4), ("failed", 1), ("size", source.stat().st_size), ("seconds", 1.235),
     ]  # fmt: skip
     status = (output / LOG).stat()
     assert (status.st_ino, status.st_size) in written
+    monkeypatch.setattr("spacy_cascade.tools.bulk.sources.lines.BATCH_RECORDS", 1)
+    monkeypatch.setattr(shards, "perf_counter", lambda: 1.0)
+    annotate_files(strict_model, [str(source)], tmp_path / "again", Settings())
+    again = json.loads((tmp_path / "again" / LOG).read_text())
+    assert again == {**line, "seconds": 0.0}, "batches make no difference"
+    assert again["words"] > 3
+
+
+def test_no_pipeline_is_loaded_where_there_are_no_records(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Annotator, "load", None)
+    (tmp_path / "a.jsonl").write_text("\n")
+    summary = annotate_files(model, [str(tmp_path / "a.jsonl")], tmp_path / "out", Settings())
+    assert (summary.shards, summary.records, summary.failed) == (1, 0, 0)
 
 
 def test_damaged_lines_of_the_log_do_not_count(model: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -76,44 +77,59 @@ def test_what_fits_into_no_column_stays_as_json() -> None:
     kinds = {
         "text": pa.string(), "json": pa.large_string(), "half": pa.string(), "truth": pa.string(),
         "n": pa.int8(), "large": pa.int8(), "x": pa.float64(), "is_true": pa.bool_(),
-        "one": pa.bool_(), "missing": pa.string(), "null": pa.int8(), "other_fields": pa.string(),
+        "share": pa.float64(), "day": pa.date32(), "one": pa.bool_(),
+        "runs": pa.run_end_encoded(pa.int32(), pa.string()), "missing": pa.string(),
+        "null": pa.int8(), "other_fields": pa.string(),
     }  # fmt: skip
     record = {
         "text": 'a "b"', "json": [1, "é"], "half": "\ud800", "truth": True,
-        "n": True, "large": 300, "x": 2, "is_true": False, "one": 1, "null": None, "more": {"a": 1},
+        "n": True, "large": 300, "x": 2, "is_true": False, "one": 1, "runs": "a", "null": None,
+        "share": True, "day": math.nan, "more": {"a": 1},
     }  # fmt: skip
     row = fitted(record, kinds)
     assert json.loads(row.pop("other_fields")) == {
-        "half": "\ud800", "n": True, "large": 300, "one": 1, "more": {"a": 1},
+        "half": "\ud800", "n": True, "large": 300, "one": 1, "runs": "a", "share": True,
+        "day": None, "more": {"a": 1},
     }  # fmt: skip
     assert row == {
         "text": 'a "b"', "json": '[1, "é"]', "half": None, "truth": "true", "n": None,
-        "large": None, "x": 2.0, "is_true": False, "one": None, "missing": None, "null": None,
+        "large": None, "x": 2.0, "is_true": False, "one": None, "runs": None,
+        "share": None, "day": None, "missing": None, "null": None,
     }  # fmt: skip
     assert fitted({"text": "a"}, {"text": pa.string()}) == {"text": "a", "other_fields": None}
-
-
-def no_room(*_: object) -> None:
-    raise OSError("no room")
 
 
 class Full(io.BytesIO):
     """A file on a disk that is full, where closing it writes what is left."""
 
+    def __init__(self, attempts: list[object]) -> None:
+        super().__init__()
+        self.attempts = attempts
+
     def close(self) -> None:
         super().close()
-        no_room()
+        self.attempts.append(self)
+        raise OSError("no room")
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    ("format", "files"), [("jsonl", 1), ("jsonl.gz", 1), ("parquet", 1), ("spacy", 0)]
+)
 def test_a_file_that_cannot_be_closed_after_an_error_is_no_other_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, files: int
 ) -> None:
     """So Ctrl-C stays Ctrl-C."""
+    attempts: list[object] = []
+
+    def no_room(file: object) -> None:
+        attempts.append(file)
+        raise OSError("no room")
+
     layout = Layout(format)
     schema = schema_of([source(False)], layout)
     with monkeypatch.context() as context:
-        context.setattr(Path, "open", lambda *_: Full())
+        context.setattr(Path, "open", lambda *_: Full(attempts))
         context.setattr("pyarrow.parquet.ParquetWriter.close", no_room)
         writer = FORMATS[format](tmp_path / "part", layout, schema)
         writer.abandon()
+        assert len(attempts) == files

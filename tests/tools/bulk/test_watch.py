@@ -141,7 +141,7 @@ def test_records_that_take_too_long_fail_alone(
     if name == "a.jsonl":
         source.write_text("\n".join(json.dumps({"text": text}) for text in texts))
     else:
-        DocBin(docs=[blank()(text) for text in texts]).to_disk(source)
+        DocBin(docs=blank().pipe(texts)).to_disk(source)
     settings = Settings(Layout(), timeout=7.0)
     summary = annotate_files(hanging, [str(source)], tmp_path / "out", settings)
     late = [i for i, text in enumerate(texts, start=1) if "hang" in text]

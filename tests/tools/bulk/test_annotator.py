@@ -126,6 +126,48 @@ def test_a_copy_loads_nothing_until_it_is_used(model: Path, monkeypatch: Any) ->
     assert loads == [str(model)], "one process loads a pipeline once"
 
 
+def test_texts_that_an_error_handler_leaves_out_keep_what_the_others_found(
+    model: Path, truth: Truth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nlp = spacy.load(model)
+    nlp.add_pipe("fails_on_human")
+    nlp.set_error_handler(lambda *_: None)
+    assert len(list(nlp.pipe(TEXTS))) < len(TEXTS)
+    monkeypatch.setattr(module, "_LOADED", {})
+    monkeypatch.setattr(module.spacy, "load", lambda _: nlp)
+    found = Annotator(model)({"text": TEXTS})
+    assert list(found["entities"]) == [truth[text] for text in TEXTS]
+    assert not any(found["entities_error"])
+
+
+def test_a_memory_zone_is_used_once_enough_tokens_have_taught_frequent_words(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_LOADED", {})
+    monkeypatch.setattr(module, "_LEARNT_TOKENS", sum(len(text.split()) for text in TEXTS))
+    annotator = Annotator(model)
+    uses_zone = [annotator.each(TEXTS, lambda _, doc: doc.vocab.in_memory_zone) for _ in "123"]
+    assert [set(one) for one in uses_zone] == [{False}, {True}, {True}]
+
+
+def test_texts_that_do_not_fail_are_annotated_once(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    @spacy.Language.component("notes_texts")
+    def notes_texts(doc: Any) -> Any:
+        seen.append(doc.text)
+        return doc
+
+    nlp = spacy.load(model)
+    nlp.add_pipe("notes_texts")
+    monkeypatch.setattr(module, "_LOADED", {})
+    monkeypatch.setattr(module.spacy, "load", lambda _: nlp)
+    Annotator(model).annotate(TEXTS)
+    assert seen == TEXTS
+
+
 def test_threads_take_turns(model: Path) -> None:
     annotator = Annotator(model)
     expected = annotator.annotate(TEXTS)

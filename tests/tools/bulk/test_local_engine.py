@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,15 +40,20 @@ class Processes:
 
 @pytest.fixture
 def shards_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
-    """The shards that are done by processes that do so many before they end."""
+    """The shards that are done by processes that do so many before they end.
 
-    def do(*done: int, is_late: bool = False) -> list[int]:
+    late: places of the ends, from 0, that come of a record that took too long.
+    """
+
+    def do(*done: int, late: Sequence[int] = ()) -> list[int]:
         notes = tmp_path / LATE / "part-000000"
         notes.parent.mkdir(exist_ok=True)
 
+        deaths = count()
+
         def note() -> None:
             with notes.open("a") as file:
-                file.write("1 9\n" + "Timeout (0:00:01)!\n" * is_late)
+                file.write("1 9\n" + "Timeout (0:00:01)!\n" * (next(deaths) in late))
 
         task: Any = SimpleNamespace(
             timeout=1.0, output=tmp_path, sources=[SimpleNamespace(name="a.txt")], note=note
@@ -74,4 +80,32 @@ def test_three_deaths_in_a_row_end_the_run(shards_done: Callable[..., list[int]]
 def test_records_that_take_too_long_do_not_end_the_run(
     shards_done: Callable[..., list[int]],
 ) -> None:
-    assert shards_done(0, 0, 0, 0, 0, is_late=True) == list(range(8))
+    assert shards_done(0, 0, 0, 0, 0, late=range(5)) == list(range(8))
+    assert shards_done(0, 0, 0, 0, 0, late=[2]) == list(range(8))
+    with pytest.raises(TrainingError):
+        shards_done(0, 0, 0, 0, late=[0])
+
+
+@pytest.mark.parametrize(
+    ("processes", "timeout", "calls"),
+    [(1, None, [0, "tick", 1, "tick"]), (2, None, []), (1, 9.0, [])],
+)
+def test_only_one_process_without_a_bound_on_time_is_this_one(
+    processes: int,
+    timeout: float | None,
+    calls: list[int | str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[int | str] = []
+
+    class Task(SimpleNamespace):
+        def __call__(self, shard: Shard) -> Any:
+            found.append(shard.number)
+            return SimpleNamespace(shard=shard.number)
+
+    monkeypatch.setattr(engines, "run_in_processes", Processes())
+    task: Any = Task(timeout=timeout, output=tmp_path)
+    done = on_this_machine(task, SHARDS[:2], processes, lambda: found.append("tick"))
+    assert [one.shard for one in done] == [0, 1]
+    assert found == calls

@@ -118,16 +118,31 @@ def test_parquet_keeps_numbers_that_are_none_and_its_json_has_null(
     assert rows[1]["y"] == '{"a": [null]}'
 
 
-@pytest.mark.parametrize("format", ["jsonl", "spacy"])
+@pytest.mark.parametrize("format", FORMATS)
 def test_rows_of_parquet_that_python_cannot_read(model: Path, tmp_path: Path, format: str) -> None:
+    """A column that Python cannot read is no obstacle if the output is Parquet, too."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     texts = pa.array([*map(str.encode, TEXTS[:2]), b"\xff\xfe", TEXTS[3].encode()])
     days = pa.array([0, 2**31 - 1, 0, 0], pa.int32()).view(pa.date32())
     table = pa.table({"text": texts.view(pa.string()), "day": days})
     pq.write_table(table, tmp_path / "a.parquet")
     summary, output = annotate(model, tmp_path / "a.parquet", format)
-    assert failures_in(output) == [("a.parquet", 2, 2), ("a.parquet", 3, 3)]
-    assert (summary.records, summary.failed) == (2, 2)
+    failed = [3] if format == "parquet" else [2, 3]
+    assert failures_in(output) == [("a.parquet", i, i) for i in failed]
+    assert (summary.records, summary.failed) == (4 - len(failed), len(failed))
+    if format == "parquet":
+        found = pq.read_table(output)
+        assert found.column("id").to_pylist() == ["a.parquet:1", "a.parquet:2", "a.parquet:4"]
+        assert found.column("day").equals(table.column("day").take([0, 1, 3]))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_of_which_nothing_can_be_annotated(model: Path, tmp_path: Path, format: str) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": 1}\n' * 2)
+    summary, output = annotate(model, tmp_path / "a.jsonl", format)
+    assert (summary.shards, summary.records, summary.failed) == (1, 0, 2)
+    if format == "parquet":
+        assert rows_in(output, format) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)

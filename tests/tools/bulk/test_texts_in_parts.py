@@ -49,8 +49,10 @@ def test_parts_are_the_whole_text_and_within_the_limit(text: str, limit: int) ->
         ("one two . three\nfour five six seven", "one two . three\n"),
         ("one two three four five six seven", "one two three four five "),
         ("one .\n\ntwo three\tfour five six seven", "one .\n\ntwo three\tfour "),
+        ("one two three.Four five six seven", "one two three.Four five "),
+        ("one two three.\tFour five six seven", "one two three."),
     ],
-    ids=["paragraph", "seeming sentence", "line", "token", "too early"],
+    ids=["paragraph", "seeming sentence", "line", "token", "too early", "in a name", "tabulator"],
 )
 def test_the_best_end_in_the_second_half_of_the_limit(text: str, ends: str) -> None:
     first, *_ = cut(NLP.make_doc(text), len("one two three four five "))
@@ -75,18 +77,25 @@ def test_no_entity_and_no_span_of_a_group_is_cut() -> None:
     assert all(len(part) <= 10 for part in cut(long, 10)), "unless it is too long itself"
 
 
-def test_annotation_stays_and_moves() -> None:
+def test_annotation_stays_and_moves(recwarn: pytest.WarningsRecorder) -> None:
     if not Span.has_extension("note"):
         Span.set_extension("note", default=None)
-    doc = NLP.make_doc("one two . three four . five six .")
+    doc = NLP.make_doc("one two . three four . five six")
     doc.ents = [Span(doc, 4, 5, "X", kb_id="Q1")]
     doc.cats, doc.user_data["key"] = {"old": 0.5}, "value"
     spans = [Span(doc, 0, 1, "A"), Span(doc, 6, 8, "B", span_id="s", kb_id="Q2")]
-    doc.spans["given"] = SpanGroup(doc, name="given", spans=spans, attrs={"scores": [0.1, 0.9]})
+    attributes = {"scores": [0.1, 0.9], "of all": "x", "three": [1, 2, 3]}
+    doc.spans["given"] = SpanGroup(doc, name="name", spans=spans, attrs=attributes)
     parts = parts_of(doc, 13)
+    for part in parts:
+        group = part.spans["given"]
+        assert [group.name, *map(group.attrs.get, ("of all", "three"))] == ["name", "x", [1, 2, 3]]
     assert [list(part.spans["given"].attrs["scores"]) for part in parts] == [[0.1], [], [0.9]]
     for i, part in enumerate(parts):
         part.cats["new"] = float(i)
+        part.cats.update({"first": 0.75} if not i else {})
+        keys: list[Any] = [i, ("._.", i), ("._.", "a", None, None), (1, 2, 3, i)]
+        part.user_data.update(dict.fromkeys(keys))
         part[1:2]._.note = i
         found = [Span(part, 0, 1, "C")] if i else []
         part.spans["found"] = SpanGroup(part, spans=found, attrs={"scores": np.full(len(found), i)})
@@ -99,11 +108,13 @@ def test_annotation_stays_and_moves() -> None:
     assert list(given.attrs["scores"]) == [0.1, 0.9]
     assert [s.text for s in whole.spans["found"]] == ["three", "five"]
     assert list(whole.spans["found"].attrs["scores"]) == [1, 2]
-    assert whole.cats == {"old": 0.5, "new": 1.0}
+    assert whole.cats == {"old": 0.5, "new": (3 * 1.0 + 2 * 2.0) / 8, "first": 3 * 0.75 / 8}
+    assert set(keys) < set(whole.user_data)
     assert whole.user_data["key"] == "value"
-    assert [whole[i : i + 1]._.note for i in range(9)] == [
-        None, 0, None, None, 1, None, None, 2, None,
+    assert [whole[i : i + 1]._.note for i in range(8)] == [
+        None, 0, None, None, 1, None, None, 2,
     ]  # fmt: skip
+    assert not recwarn
 
 
 @pytest.fixture

@@ -6,14 +6,15 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import spacy
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 
 from bulk_truth import contents, failures_in, json_rows
-from helpers import TEXTS, run_python
+from helpers import TEXTS, blank, run_python
 from spacy_cascade.processes import ProcessEnded
 from spacy_cascade.tools.bulk import engines, watch
 from spacy_cascade.tools.bulk.run import SUCCESS, Settings, annotate_files
@@ -63,6 +64,23 @@ def test_notes_tell_what_took_too_long(tmp_path: Path) -> None:
         assert watched.late == {10}
     assert number_late(path.parent) == 0
     assert not path.exists(), "the shard is done"
+    with pytest.raises(ValueError, match="closed file"), watched.during(1, 2):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("notes", "n_texts"), [("0 0\n", 1), (f"0 0\n1 1\n{TIMEOUT}", 1), (f"0 0\n{TIMEOUT}", 0)]
+)
+def test_a_text_that_is_none_of_the_file_comes_first_unless_it_took_too_long(
+    tmp_path: Path, notes: str, n_texts: int
+) -> None:
+    found: list[str] = []
+    annotator: Any = SimpleNamespace(annotate=found.extend)
+    path = tmp_path / "part-000000"
+    path.write_text(notes)
+    with Watch(path, 9.0) as watched:
+        watched.warm_up(annotator)
+    assert found == ["A first text."] * n_texts
 
 
 def test_a_slow_batch_is_taken_apart_and_after_two_all_are(tmp_path: Path) -> None:
@@ -114,16 +132,20 @@ def hanging(processes: list[float], model: Path, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.spacy"])
 def test_records_that_take_too_long_fail_alone(
-    processes: list[float], hanging: Path, tmp_path: Path
+    processes: list[float], hanging: Path, tmp_path: Path, name: str
 ) -> None:
     texts = [*TEXTS, "hang 1", *TEXTS * 15, "hang 2", "hang 3", *TEXTS]
-    source = tmp_path / "a.jsonl"
-    source.write_text("\n".join(json.dumps({"text": text}) for text in texts))
+    source = tmp_path / name
+    if name == "a.jsonl":
+        source.write_text("\n".join(json.dumps({"text": text}) for text in texts))
+    else:
+        DocBin(docs=blank().pipe(texts)).to_disk(source)
     settings = Settings(Layout(), timeout=7.0)
     summary = annotate_files(hanging, [str(source)], tmp_path / "out", settings)
     late = [i for i, text in enumerate(texts, start=1) if "hang" in text]
-    assert failures_in(tmp_path / "out") == [("a.jsonl", i, i) for i in late]
+    assert failures_in(tmp_path / "out") == [(name, i, i) for i in late]
     assert summary.failed == 3
     reason = (tmp_path / "out" / "_failed" / "part-000000.jsonl").read_text()
     assert "it took longer than 7 seconds" in reason

@@ -32,7 +32,7 @@ MANIFEST = "_manifest.json"
 LOG = "_shards.jsonl"
 SUCCESS = "_SUCCESS"
 """Names with an underscore: Spark, Dask and Arrow pass them over when they read the folder."""
-_BAR = "{desc}: {percentage:3.0f} % |{bar}| {postfix}, {remaining} left"
+_BAR = "{desc}: {percentage:3.0f} % |{bar}| {remaining} left{postfix}"
 
 _LINE_SECONDS = 30.0
 """Time between lines where the output is no terminal."""

@@ -69,7 +69,10 @@ class ForwardReader:
         self._position = 0
 
     def move(self, path: Path, offset: int) -> None:
-        """Go to a byte of the uncompressed file. Raises `EOFError` if the file is shorter."""
+        """Go to a byte of the uncompressed file.
+
+        Raises `EOFError` if a compressed file is shorter; a line of any other is empty then.
+        """
         if self._stream is None or path != self._path or offset < self._position:
             self.close()
             self._path, self._stream, self._position = path, open_bytes(path), 0

@@ -20,6 +20,7 @@ from spacy_cascade.tools.tokenizers import languages
 from spacy_cascade.tools.tokenizers.lost_spans import count_lost
 
 Span = tuple[int, int, str]
+SPAN = {"start": 0, "end": 3, "label": "PER"}
 GOOD = ("Ada saw Rome.", [(0, 3, "PER"), (8, 12, "LOC")])
 
 
@@ -105,7 +106,8 @@ def test_a_library_that_is_missing_is_named(output: Path, monkeypatch: pytest.Mo
 
 def test_bad_records_and_spans_are_skipped_when_asked(source: Path, output: Path) -> None:
     """Words of a text with a bad span are not taken as outside."""
-    doccano(source, GOOD, ("Rome fell.", [(0, 4, "LOC"), (5, 99, "X")]))
+    rome = ("Rome fell.", [(0, 4, "LOC"), (5, 99, "X")])
+    doccano(source, GOOD, rome)
     with source.open("a") as file:
         file.write('{"text": "cut\n')
     error = run("convert", source, output, "--accept-loss", exit_code=1)[1]
@@ -115,12 +117,27 @@ def test_bad_records_and_spans_are_skipped_when_asked(source: Path, output: Path
     assert not output.exists()
     stdout, stderr = run("convert", source, output, "--skip-bad")
     assert f"{source}:2: a span goes from character 5 to 99" in stderr
+    assert "annotated in different ways" not in stdout
     assert f"{source}:3: the JSON that begins here is cut" in stderr
     assert "Left out, because it cannot be read: 1 record and 1 span" in stdout
     assert entities_in(output) == [("Ada", "PER"), ("Rome", "LOC"), ("Rome", "LOC")]
     whole, partial = docs_in(output)
     assert [token.ent_iob_ for token in whole] == ["B", "O", "B", "O"]
     assert [token.ent_iob_ for token in partial] == ["B", "", ""]
+
+
+def test_what_is_annotated_in_part_contradicts_nothing(source: Path, output: Path) -> None:
+    """A text with a span that cannot be read, or of which one span alone was looked at."""
+    doccano(source, GOOD, (GOOD[0], [(5, 99, "X")]))
+    assert "different ways" not in run("convert", source, output, "--skip-bad")[0]
+    assert entities_in(output) == [("Ada", "PER"), ("Rome", "LOC")]
+    tasks = [{"text": GOOD[0], "spans": []}, {"text": GOOD[0], "spans": [SPAN], "_view_id": "ner"}]
+    written(source, "\n".join(map(json.dumps, tasks)))
+    assert "different ways" not in run("convert", source, output)[0]
+    del tasks[1]["_view_id"]
+    written(source, "\n".join(map(json.dumps, tasks)))
+    said = f"annotated in different ways: 'Ada saw Rome.' ({source}:1; {source}:2)."
+    assert said in run("convert", source, output)[0]
 
 
 @pytest.mark.parametrize(
@@ -148,6 +165,11 @@ def test_texts_without_a_span_are_left_out_when_asked(source: Path, output: Path
     assert "Left out, texts without a span: 2" in stdout
     assert [doc.text for doc in docs_in(output)] == ["Ada saw Rome."]
     assert "Texts without a span" not in stdout
+    # One that cannot be read is a span, too.
+    doccano(source, GOOD, ("More of it.", [(0, 99, "X")]))
+    stdout, _ = run("convert", source, output, "--skip-empty", "--skip-bad")
+    assert ("1 span" in stdout, len(docs_in(output))) == (True, 2)
+    assert "without a span" not in stdout
     error = run("convert", doccano(source, ("a", [])), output, "--skip-empty", exit_code=1)[1]
     assert f"text to write to {output}: texts without a span 1. Annotate some." in error
 
@@ -164,6 +186,10 @@ def test_a_run_that_loses_most_spans_is_an_error(source: Path, output: Path) -> 
     assert entities_in(output) == [("qIL-2_mut", "Y")]
     doccano(source, (text, [(5, 9, "X"), (0, 3, "Y")]))
     assert run("convert", source, output)[1] == ""
+    # No tokenizer ends tokens within a word, save the one for languages without spaces.
+    doccano(source, ("Mississippi", [(2, 5, "X")]))
+    error = run("convert", source, output, exit_code=1)[1]
+    assert "No known tokenizer ends tokens where these spans end: see docs/formats.md." in error
 
 
 def test_what_a_span_is_not_is_no_loss(source: Path, output: Path) -> None:
@@ -223,6 +249,9 @@ def test_a_language_without_spaces_is_proposed(
     if "zh" in option:
         assert run("convert", source, output, "--lang", "zh")[1] == ""
         assert entities_in(output) == [("艾达", "PER")]
+        options = ("--lang", "zh", "--tokenizer", "spacy_cascade.SpaceTokenizer.v1")
+        error = run("convert", source, output, *options, exit_code=1)[1]
+        assert ("--lang" in error, "CharacterTokenizer.v1 has" in error) == (False, True)
 
 
 @pytest.mark.slow(kind="commands")

@@ -105,7 +105,8 @@ NUMBERS = [["1"], ["2"], ["3"]]
     ("sample", "expected"),
     [
         ([NUMBERS], True), ([[["0"], ["1"], ["2"]], NUMBERS[:1]], True),
-        ([NUMBERS, [["7"]]], False), ([NUMBERS[:2]], False), ([NUMBERS[1:] * 2], False), ([], False),
+        ([NUMBERS, [["7"]]], False), ([NUMBERS[:2]], False),
+        ([NUMBERS[1:] * 2], False), ([], False),
     ],
 )  # fmt: skip
 def test_what_numbers_words(sample: list[list[list[str]]], expected: bool) -> None:
@@ -165,6 +166,7 @@ def test_the_best_column_has_prefixes_then_phrases_then_stands_last() -> None:
         (["B-X", "B-X", "O", "B-X", "O"], True),
         (["B-X", "B-X", "B-Y", "B-Y", "B-Y"], False),
         (["B-X", "I-X", "I-X", "O", "O"], False),  # the same phrase
+        (["O", "B-X", "I-X", "O", "O"], True),
     ],
 )
 def test_levels_share_words_with_phrases_of_the_best_column(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import spacy_cascade
 from commands import run_command as run
 from format_files import FILES, doccano, docs_in, entities_in, written
 from spacy_cascade.tools.formats.annotated import TextSummary
-from spacy_cascade.tools.formats.converted import print_texts
+from spacy_cascade.tools.formats.converted import print_texts, print_without_place
+from spacy_cascade.tools.formats.placing import LostSpan, Misfit
+from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
 from spacy_cascade.tools.tokenizers import languages
 from spacy_cascade.tools.tokenizers.lost_spans import count_lost
 
@@ -156,6 +159,23 @@ def test_texts_without_a_span_are_counted(
 ) -> None:
     print_texts(TextSummary(has_span=[mark == "+" for mark in pattern]))
     assert said in capsys.readouterr().out
+
+
+def test_what_was_made_of_texts_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = {"left_out": Counter(b=1_200, a=1), "readings": Counter(x=2), "trimmed": 1}
+    print_texts(TextSummary(has_span=[True], **counts))  # type: ignore[arg-type]
+    assert [line[2:] for line in capsys.readouterr().out.splitlines()] == [
+        "Left out, a: 1", "Left out, b: 1,200", "Read with x: 2 documents",
+        "1 span had white space at an end, which is left out of the entity",
+    ]  # fmt: skip
+    text = AnnotatedText("A long text before Rome and more than that", name="d", where="in:1")
+    lost = [LostSpan(Misfit.CUTS, Mention(((19, 23),), "LOC"), text)] * 4
+    print_without_place([])
+    print_without_place(lost)
+    first, *shown = capsys.readouterr().out.splitlines()
+    assert first[2:] == "No entity for 4 spans. Their words count as not annotated:"
+    place = "in:1 (document d), characters 19-23: LOC in"
+    assert shown == [f"  {place} 'ng text before [Rome] and more than '"] * 3
 
 
 def test_texts_without_a_span_are_left_out_when_asked(source: Path, output: Path) -> None:

@@ -107,6 +107,7 @@ def test_another_format_may_have_no_parts(tmp_path: Path, lost: Path) -> None:
     blanks = [place, 20, 21, "\n", "site", "of nothing but white space"]
     parts = [place, [0, 15], [4, 19], "left lung", "site", "of several parts"]
     assert rows(lost) == [parts, blanks]
+    assert json.loads(output.read_text())["label"] == [[9, 19, "site"]]
     run("convert", source, output, "--to", "bioc-json", *options)
     assert rows(lost) == [blanks]
 

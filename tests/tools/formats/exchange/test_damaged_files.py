@@ -275,6 +275,7 @@ BAD = {
     "CoNLL-U columns": (CONLLU + "\n1\tb\n", "3: a line has 2 columns, not 10"),
     "CoNLL-U number": (CONLLU + CONLLU.replace("1", "x", 1), "2: 'x' is no number of a word"),
     "closing bracket": (CONLLU.replace("_\n", "Entity=e1)\n"), "1: the bracket 'e1') was not op"),
+    "brackets": (CONLLU.replace("_\n", "Entity=(e1-X(e2-Y))\n"), "1: the bracket (e1 is not cl"),
     "opening bracket": (CONLLU.replace("_\n", "Entity=(e1-X\n"), "1: the bracket (e1 is not cl"),
 }  # fmt: skip
 
@@ -293,7 +294,7 @@ def test_bad_input_is_an_error_that_names_file_and_line(what: str, tmp_path: Pat
         ({"a.ann": "T1\tX 0 1\ta\n"}, "a.ann:1: there is no a.txt beside it"),
         ({"a.ann": "T1\tX 0 9\ta\n", "a.txt": "abc"}, "a.ann:1: a span goes from character 0 to 9"),
         ({"a.ann": "\nT1 X 0 1\n", "a.txt": "abc"}, "a.ann:2: this is no span"),
-        ({"a.ann": "", "a.txt": b"a\n\xff"}, "a.txt:2: the file is not UTF-8"),
+        ({"a.ann": "", "a.txt": b"\n\xff"}, "a.txt:2: the file is not UTF-8"),
         ({"notes.md": "x"}, "has no files to read"),
         ({"a.jsonl": LINE, "b.iob": "a O\n"}, "different formats: "),
     ],

@@ -108,6 +108,7 @@ def test_parts_of_words_and_texts_of_several_lines(tmp_path: Path) -> None:
         ([], "1-1\t0-1\ta\t_\t", ":1: there is no layer of spans"),
         ([NER], "1-1\t0-1\ta", ":6: expected 5 columns, but found 3"),
         ([NER], "1-1\t0-1\tb\t_\t_\t", ":6: the word 'b' is not in its #Text"),
+        ([NER], "1-1\tx-1\ta\t_\t_\t", ":6: the word 'a' is not in its #Text"),
     ],
 )
 def test_damaged_files_name_the_line(
@@ -116,3 +117,16 @@ def test_damaged_files_name_the_line(
     with pytest.raises(CorpusError) as caught:
         document(tmp_path, layers, "#Text=a", line)
     assert message.replace(":6", f":{5 + len(layers)}") in str(caught.value)
+
+
+@pytest.mark.parametrize(("offsets", "part", "is_there"), [
+    ("10-12", "an", True), ("12-14", "ti", True), ("12-14", "an", False), ("9-11", " an", False),
+    ("9-10", "n", False), ("10-10", "", True), ("9-9", "", False),
+])  # fmt: skip
+def test_a_part_stands_in_its_word(offsets: str, part: str, is_there: bool, tmp_path: Path) -> None:
+    lines = ("#Text=anti", "1-1\t10-14\tanti\t_\t_\t", f"1-1.1\t{offsets}\t{part}\t*\tA\t")
+    if is_there:
+        assert entities_of(document(tmp_path, [NER], *lines)) == [(part, "A")]
+        return
+    with pytest.raises(CorpusError, match=rf":7: the word '{part}' is not in its #Text"):
+        document(tmp_path, [NER], *lines)

@@ -72,7 +72,9 @@ KEPT = {
     ),
     "Argilla, feedback": (
         "argilla",
-        lines({"text": TEXT, "ner": [{"user_id": "u", "value": OBJECTS, "status": "submitted"}],
+        lines({"text": TEXT, "ner": [{"user_id": "v", "value": [], "status": "submitted"},
+                                     {"user_id": "u", "value": OBJECTS, "status": "submitted"},
+                                     {"user_id": "w", "value": None, "status": "discarded"}],
                "ner-suggestion": None, "metadata": "{}"}),
     ),
     "Argilla 2": (
@@ -142,6 +144,9 @@ def test_suggestions_and_discarded_records_of_argilla(tmp_path: Path) -> None:
     suggested, _ = texts_in(path, predictions=True)
     assert (entities_of(suggested), suggested.is_annotated) == (FOUND, True)
     assert left_out_of(records_in(path)) == ["texts that were discarded"]
+    rows = [{"text": TEXT, "ner.responses": [], "ner.suggestion": OBJECTS}]
+    (suggested,) = texts_in(written(path, lines(*rows)), predictions=True)
+    assert entities_of(suggested) == FOUND
     classic = {"text": TEXT, "prediction": [["PER", 0, 12, 0.9]], "annotation": None, "status": "x"}
     (text,) = texts_in(written(path, lines(classic)), predictions=True)
     assert entities_of(text) == FOUND[:1]

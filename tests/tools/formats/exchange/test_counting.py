@@ -151,6 +151,9 @@ def test_the_counting_that_gains_most_is_taken() -> None:
     texts = [("🚀xaxaxx", span)] * 8 + [("🚀xaxaax", span), ("🚀xxxaxx", span)]
     assert best_counting(texts).unit is Unit.UTF16
     assert best_counting(texts[:8]).unit is Unit.BYTES
+    for n_by_chance, unit in ((5, Unit.UTF16), (6, Unit.CHARACTERS)):
+        mixed = [texts[8]] * n_by_chance + [texts[9]] * (10 - n_by_chance)
+        assert best_counting(mixed).unit is unit
 
 
 def test_the_first_spans_that_move_tell() -> None:

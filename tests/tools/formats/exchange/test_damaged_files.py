@@ -145,6 +145,8 @@ def test_damage_on_the_same_line_and_in_the_first_record(tmp_path: Path) -> None
     texts, bad = read_all(path)
     assert [text.text for text in texts] == ["ab"]
     assert bad[0].startswith(f"{path}:1: the JSON that begins here is cut or damaged")
+    path.write_text('{"text": "ab", "spans": []}\n{"text": "x')
+    assert "nothing behind it" not in read_all(path)[1][0]
 
 
 @settings(max_examples=50)

@@ -104,6 +104,21 @@ def test_one_file_of_brat_may_be_read(tmp_path: Path) -> None:
     assert (text.name, entities_of(text)) == ("a", [("Kiel", "LOC")])
 
 
+def test_bioc_in_xml_has_all_of_its_elements(tmp_path: Path) -> None:
+    mention = Mention(((0, 4), (15, 19)), "site", score=0.25)
+    text = AnnotatedText("left and right lung", (mention,), "d<1")
+    format_named("bioc-xml").write([text], tmp_path / "out")
+    assert (tmp_path / "out").read_text() == (
+        "<?xml version='1.0' encoding='UTF-8'?>\n<!DOCTYPE collection SYSTEM \"BioC.dtd\">\n"
+        "<collection><source>spacy_cascade</source><date></date><key></key>"
+        "<document><id>d&lt;1</id><passage><offset>0</offset><text>left and right lung</text>"
+        '<annotation id="0"><infon key="type">site</infon><infon key="score">0.25</infon>'
+        '<location offset="0" length="4"></location>'
+        '<location offset="15" length="4"></location>'
+        "<text>left lung</text></annotation></passage></document></collection>"
+    )
+
+
 NUMBERED = ("bioc-json", "bioc-xml", "brat", "conllu", "pubtator")
 HOLDERS = {"doccano": '"id"', "label-studio": '"name"', "prodigy": '"meta"'}
 """Formats that need no name, and where they have it."""

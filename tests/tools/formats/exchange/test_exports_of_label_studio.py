@@ -107,6 +107,9 @@ def test_global_offsets_count_utf16_or_styles_if_the_texts_of_regions_say_so() -
         ("<pre>\nAda\r\n</pre>", "/pre[1]/text()[1]", "Ada\n"),
         ("Ada", "/text()[1]", "Ada"),
         ("Ada<p>x <b>y</b>z</p>", "/text()[1]", "Ada\nx yz"),
+        ("<p>Ada</p>x", "/p[1]/text()[1]", "Ada\nx"),
+        ("<noscript><b>x</b></noscript>Ada", "/text()[1]", "Ada"),
+        ("<html><body>Ada</body>\n</html>", "/text()[1]", "Ada"),
         ("<i>" * 300 + "Ada", "/i[1]" * 300 + "/text()[1]", "Ada"),
         ("<script>let x = '<p>';</script><b>Ada</b>", "/b[1]/text()[1]", "Ada"),
     ],
@@ -185,9 +188,9 @@ def test_turns_have_their_text_under_many_names(names: tuple[str, str]) -> None:
     [("2", 0), (2, 0), (-1, 0), ("x", 0), (None, 0), (0.0, 0), ("0", "x"), ("0", None)],
 )
 def test_a_region_of_no_turn_is_an_error(first: Any, start: Any) -> None:
-    made = region(ends(first, start, "1", 3), "paragraphlabels")
-    with pytest.raises(CorpusError, match="a region does not say where it is"):
-        texts([task({"dialogue": TURNS}, made)])
+    for value in (ends(first, start, "1", 3), ends("0", 0, first, start)):
+        with pytest.raises(CorpusError, match="a region does not say where it is"):
+            texts([task({"dialogue": TURNS}, region(value, "paragraphlabels"))])
 
 
 @pytest.mark.parametrize("turns", [[{"text": "a"}, {"n": 1}], [{"text": "a"}, 3], [], "", [["a"]]])

@@ -174,6 +174,9 @@ def test_annotations_of_the_document_count_from_its_start() -> None:
     overlapping = as_json([Passage(3, first), Passage(12, second)])
     text = only_text(with_annotation(overlapping, 10, "ro"))
     assert (entities_of(text), text.mentions[0].parts) == ([("ro", "Other")], ((10, 12),))
+    reverse = as_json([Passage(9, "p53 binds"), Passage(0, "MIR7 and")])
+    text = only_text(with_annotation(reverse, 5, "and"))
+    assert (text.text[9:], entities_of(text)) == ("p53 binds\nMIR7 and", [("and", "Other")])
     relative = [
         Passage(0, "p53 é"),
         Passage(6, "p53 MIR7", [Span(0, 3, "p53"), Span(4, 4, "MIR7")]),

@@ -22,6 +22,7 @@ from spacy_cascade.tools.formats.exchange.base import FormatOptions, WordFormat
 from spacy_cascade.tools.formats.exchange.registry import find_sources, format_named
 from spacy_cascade.tools.formats.exchange.sheets import head_of
 from spacy_cascade.tools.formats.exchange.source import Source
+from spacy_cascade.tools.formats.spreadsheets import read_workbook
 from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
 
 Words = list[list[tuple[str, str]]]
@@ -61,10 +62,13 @@ def sentences(path: Path, form: str = "auto", **options: Any) -> list[tuple[Any,
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_a_word_a_row(separator: str, encoding: str, tmp_path: Path) -> None:
+def test_a_word_a_row(
+    separator: str, encoding: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
     path = written(tmp_path / "in.csv", as_csv(WORDS, separator).encode(encoding))
     assert sentences(path) == FOUND
     assert find_sources(path)[0].name == "csv-words"
+    assert not list(recwarn)
 
 
 def test_an_encoding_that_is_no_unicode_is_seen_and_said(tmp_path: Path) -> None:
@@ -119,9 +123,20 @@ def test_lists_of_words_and_tags_in_a_row(words: str, tmp_path: Path) -> None:
     assert sentences(path) == [
         (("Kim", "left"), [(0, 1, "PER")]), (("Oslo", "burns"), [(0, 1, "LOC")]),
     ]  # fmt: skip
-    rows.append(["3", "one two", "['CD']", "['O']"])
-    with pytest.raises(CorpusError, match=r"in\.csv:5: there is not one tag for each word"):
-        sentences(written(path, as_csv(rows)))
+    for bad in (["3", "one two", "['CD']", "['O']"], ["3", "a", "", "'O'"], ["3", "a", "", "7"]):
+        with pytest.raises(CorpusError, match=r"in\.csv:5: there is not one tag for each word"):
+            sentences(written(path, as_csv([*rows, bad])))
+
+
+def test_rows_may_be_shorter_than_others(tmp_path: Path) -> None:
+    found = [(("Kim", "left"), [(0, 1, "PER")])]
+    for names in ([["word", "tag", "note"]], []):
+        for notes in (["x", ""], ["", "x"]):
+            words = zip(["Kim", "left"], ["B-PER", "O"], notes, strict=True)
+            rows = [*names, *([word, tag, *[note] * bool(note)] for word, tag, note in words)]
+            columns = ReadOptions(word_column=0, tag_column=1)
+            path = written(tmp_path / "in.csv", as_csv(rows))
+            assert sentences(path, columns=columns) == found
 
 
 @pytest.mark.parametrize(("tags", "missing", "said"), [
@@ -191,6 +206,7 @@ TEXTS = {
     "objects": '[{"start": 0, "end": 3, "label": "PER"}, {"start": 13, "end": 17, "type": "LOC"}]',
     "Label Studio": '[{"start": 0, "end": 3, "text": "Kim", "labels": ["PER"]}, '
     '{"start": 13, "end": 17, "text": "Graz", "labels": ["LOC"]}]',
+    "JSON": '[{"start": 0, "end": 3, "label": "PER", "by": null}, [13, 17, "LOC"]]',
     "spaCy 2": "{'entities': [(0, 3, 'PER'), (13, 17, 'LOC')]}",
 }
 
@@ -284,6 +300,9 @@ def test_workbooks(tmp_path: Path) -> None:
     assert (first, last, spans) == (
         FOUND[0], ("Lund", "#2", "2", "7", "2.5", "2020-01-31"), [(0, 1, "geo")],
     )  # fmt: skip
+    assert [line.number for line in read_workbook(path, 3).lines] == [1, 2, 3]
+    with pytest.raises(CorpusError, match="the columns are not known: none"):
+        sentences(workbook(tmp_path / "empty.xlsx", []), "csv-words")
     rows = [["text", "entities"], ["Kim left.", "[(0, 3, 'PER')]"]]
     run("convert", workbook(tmp_path / "texts.xlsx", rows), tmp_path / "out.spacy")
     assert entities_in(tmp_path / "out.spacy") == [("Kim", "PER")]
@@ -330,6 +349,15 @@ def test_what_is_written_is_read_again(
 
 
 def test_entities_and_confidences_are_written(tmp_path: Path) -> None:
+    texts = [
+        AnnotatedText("Kim left.", (Mention(((0, 3),), "PER", score=0.5),), "a"),
+        AnnotatedText("Él", (Mention(((0, 2),), "É"),)),
+    ]
+    format_named("csv-texts").write(texts, tmp_path / "scores.csv")
+    assert (tmp_path / "scores.csv").read_bytes().decode("utf-8-sig").splitlines() == [
+        "id,text,entities,scores", 'a,Kim left.,"[[0, 3, ""PER""]]",[0.5]',
+        ',Él,"[[0, 2, ""É""]]",',
+    ]  # fmt: skip
     rows = {"text": "Kim left.", "spans": [{"start": 0, "end": 3, "label": "PER", "score": 0.5}]}
     source = written(tmp_path / "in.jsonl", json.dumps(rows))
     run("convert", source, tmp_path / "docs.spacy")

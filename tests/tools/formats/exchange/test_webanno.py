@@ -65,6 +65,17 @@ def test_other_layers_and_annotations_of_the_same_word(tmp_path: Path) -> None:
     assert entities_of(text) == [("Bank of Oslo", "ORG"), ("Oslo", "LOC")]
 
 
+def test_columns_of_other_layers_may_stand_first(tmp_path: Path) -> None:
+    layers = ["#T_CH=x.Link|a|b", "#T_RL=x.Dependency|kind|BT_x.POS", "#T_SP=x.Role|ROLE_x|", NER]
+    text = document(
+        tmp_path, layers,
+        "#Text=of Oslo",
+        "1-1\t0-2\tof\t*->1-1\t*\tX\t1-1\tY\tY\tY\t_\t_\t",
+        "1-2\t3-7\tOslo\t_\t_\t_\t_\t_\t_\t_\t*\tLOC\t",
+    )  # fmt: skip
+    assert entities_of(text) == [("Oslo", "LOC")]
+
+
 def test_the_first_layer_of_spans_where_none_is_of_entities(tmp_path: Path) -> None:
     text = document(
         tmp_path, ["#T_SP=webanno.custom.Gene|kind|value"],

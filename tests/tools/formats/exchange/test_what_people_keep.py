@@ -11,6 +11,7 @@ import pytest
 from commands import run_command as run
 from format_files import entities_in, entities_of, left_out_of, records_in, texts_in, written
 from spacy_cascade.errors import CorpusError
+from spacy_cascade.tools.formats.columns import ReadOptions
 from spacy_cascade.tools.formats.exchange.base import FormatOptions, WordFormat
 from spacy_cascade.tools.formats.exchange.registry import find_sources
 
@@ -72,7 +73,8 @@ KEPT = {
     ),
     "Argilla, feedback": (
         "argilla",
-        lines({"text": TEXT, "ner": [{"user_id": "v", "value": [], "status": "submitted"},
+        lines({"text": TEXT, "vectors": [[0.5]],
+               "ner": [{"user_id": "v", "value": [], "status": "submitted"},
                                      {"user_id": "u", "value": OBJECTS, "status": "submitted"},
                                      {"user_id": "w", "value": None, "status": "discarded"}],
                "ner-suggestion": None, "metadata": "{}"}),
@@ -117,6 +119,10 @@ def test_what_nobody_annotated_in_dataturks(tmp_path: Path) -> None:
     rows = [{"content": "One.", "annotation": None}, {"content": "Two.", "annotation": []}]
     path = written(tmp_path / "in.json", lines(*rows))
     assert [one.is_annotated for one in texts_in(path)] == [False, True]
+    point = {"start": 0, "end": None}
+    row = {"content": "One.", "annotation": [{"label": ["X"], "points": [point]}]}
+    with pytest.raises(CorpusError, match="the offsets 0 and None are not whole numbers"):
+        texts_in(written(path, lines(row)))
 
 
 def test_offsets_that_count_utf16(tmp_path: Path) -> None:
@@ -166,6 +172,15 @@ def test_words_of_gliner(tmp_path: Path) -> None:
     ]  # fmt: skip
     run("convert", path, tmp_path / "out.spacy")
     assert entities_in(tmp_path / "out.spacy") == [("Mira Tolland of Quexo", "PER")]
+    row["tokenized_text"] = ["Mira", " ", "of", "Quexo", "left"]
+    _, (source,) = find_sources(written(path, "\n" + lines(row)))
+    with pytest.raises(CorpusError, match=r"in\.json:2: the word ' ' is only whitespace"):
+        reader.read(source, FormatOptions())
+    (document,) = reader.read(source, FormatOptions(ReadOptions(on_bad_word="replace")))
+    (sentence,) = document.sentences
+    assert sentence.words == ("Mira", "\ufffd", "of", "Quexo", "left")
+    assert (sentence.line, len(sentence.replaced)) == (2, 1)
+    row["tokenized_text"] = words
     row["ner"] = [[3, 5, "ORG"]]
     with pytest.raises(CorpusError, match=r"in\.json:1: 'ner' has \[3, 5, 'ORG'\] for 5 words"):
         reader.read(find_sources(written(path, lines(row)))[1][0], FormatOptions())

@@ -109,6 +109,7 @@ def test_layout_does_not_matter(tmp_path: Path, change: Any) -> None:
          [["#Mira", "#"], ["# ", "##", "ran", "#now"]]),
         ("New York B-X\n\t\n", {"separator": "space"}, [["New"]]),
         ("New York\tB-X\n", {}, [["New York"]]),
+        ("New York B-X\n", {"word_column": -3, "tag_column": 2}, [["New"]]),
         ("fr:Mira O\nfr:ran O\nran O\n", {}, [["fr:Mira", "fr:ran", "ran"]]),
         ("re: O\nfr:b O\n", {}, [["re:", "fr:b"]]),
         ("1 O\n2 O\n\n7 O\n", {}, [["1", "2"], ["7"]]),  # numbers that count nothing

@@ -80,6 +80,7 @@ def test_pieces_of_docs_are_sentences_or_docs_that_are_annotated_as_a_whole() ->
         doc("It fell . Not yet", starts=(0, 3), missing=1),
         blank().make_doc("Nobody annotated it"),
         doc("No sentence is known"),
+        doc("Yes No", starts=(0, 1)),
     ]  # fmt: skip
     for token in docs[0]:  # the starts alone are enough
         token.is_sent_start = True if token.i in (0, 4) else None
@@ -90,6 +91,8 @@ def test_pieces_of_docs_are_sentences_or_docs_that_are_annotated_as_a_whole() ->
         piece("train, document 2", "It fell .", (0, 1, "LOC")),
         piece("train, document 3, sentence 1", "It fell ."),
         piece("train, document 5", "No sentence is known"),
+        piece("train, document 6, sentence 1", "Yes"),
+        piece("train, document 6, sentence 2", "No"),
     ]
     (said,) = find_contradictions(found)
     assert said.endswith("'It fell .' (train, document 2; train, document 3, sentence 1).")

@@ -248,6 +248,9 @@ def test_what_offsets_count_is_read_or_named(tmp_path: Path, output: Path) -> No
     written(tmp_path / "a.ann", "\n".join(lines))
     error = run("convert", tmp_path, output, "--format", "brat", exit_code=1)[1]
     assert "2 of these 4 spans have offsets that count UTF-16 code units" in error
+    written(tmp_path / "a.ann", "T1\tX 1 5\tOslo\n")
+    error = run("convert", tmp_path, output, "--format", "brat", exit_code=1)[1]
+    assert "another text, or the text was changed after the annotation." in error
     written(tmp_path / "a.ann", "\n".join(lines[:2]))
     stdout, _ = run("convert", tmp_path, output, "--format", "brat")
     assert "Read with offsets that count UTF-16 code units: 1 document" in stdout

@@ -135,6 +135,12 @@ def test_docs_go_to_a_format_and_back(
         assert entities_in(again) == [(TEXT[start:end], label) for start, end, label, _ in expected]
 
 
+def test_predictions_are_written_to_another_format(tmp_path: Path) -> None:
+    run("convert", FILES / "label_studio.json", tmp_path / "out", "--to", "doccano")
+    rows = list(map(json.loads, (tmp_path / "out").read_text(encoding="utf8").splitlines()))
+    assert [len(row["label"]) for row in rows] == [5, 1]
+
+
 def test_spans_of_several_parts_do_not_become_one(tmp_path: Path) -> None:
     stdout, _ = run("convert", FILES / "brat", tmp_path / "out", "--to", "doccano")
     assert "Left out, spans of several parts: 1" in stdout

@@ -213,9 +213,13 @@ def test_characters_have_widths_where_they_differ(
     assert ruler.character(ends[-1] + 3) == len(text) + 3
 
 
-def test_only_own_texts_tell_that_offsets_begin_with_one() -> None:
+def test_only_own_texts_tell_that_offsets_begin_with_one(tmp_path: Path) -> None:
     assert best_counting([("Kiel now", [Span(((1, 5),), "Kiel")])]).has_mark
     assert best_counting([("Kiel now", [Span(((1, 5),))])]) == Counting()
+    rows = [prodigy("Kiel now", [(1, 5, "Kiel")], has_text) for has_text in (True, False)]
+    for row, found in zip(rows, ("Kiel", "iel "), strict=True):
+        (tmp_path / "in.jsonl").write_text(json.dumps(row))
+        assert entities(tmp_path / "in.jsonl")[0] == [found]
 
 
 @pytest.mark.parametrize("found", ["Astra\u200b Labs", "Astra  Labs", "Astra\r\nLabs"])

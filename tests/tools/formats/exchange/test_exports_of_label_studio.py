@@ -219,10 +219,8 @@ OTHERS = [
     ({"type": "textarea", "value": {"text": ["x"]}}, "results of the type textarea"),
     ({"type": "labels", "value": SPAN}, "regions without a label"),
     ({"type": "labels", "value": {**SPAN, "labels": []}}, "regions without a label"),
-    (
-        region({"start": 0.5, "end": 1.5, "channel": 0}, original_length=9.0),
-        "regions of audio or video",
-    ),
+    (region({"start": 0.5, "end": 1.5, "channel": 0}), "regions of audio or video"),
+    (region({"start": 0.5, "end": 1.5}, original_length=9.0), "regions of audio or video"),
 ]
 
 
@@ -339,8 +337,9 @@ def test_files_of_other_tools_are_not_taken_for_its_own(other: object, tmp_path:
 def test_the_small_export_is_a_list(tmp_path: Path) -> None:
     small = {"text": "Ada", "label": [{**SPAN, "labels": ["PER"]}]}
     exported = {"text": "Ada", "annotator": 1, "lead_time": 2.5}
-    for one in (small, exported):
-        for content, expected in ((json.dumps([one]), True), (json.dumps(one), False)):
+    mixed = {"text": "Ada", "label": [*small["label"], {"x": 1}]}
+    for one, is_small in ((small, True), (exported, True), (mixed, False)):
+        for content, expected in ((json.dumps([one]), is_small), (json.dumps(one), False)):
             source = Source(written(tmp_path / "in.json", content))
             assert format_named("label-studio").recognises(source) == expected
 

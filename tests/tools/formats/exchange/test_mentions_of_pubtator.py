@@ -90,6 +90,7 @@ def test_relations_are_left_out_and_counted(tmp_path: Path) -> None:
     [
         ("7\t0\t4\tRole", "there are 4 fields"),
         ("7\t0\t4", "there are 3 fields"),
+        (f"7\t0\t{'9' * 19}\tRole\tX", r"the offsets \['0', '9{19}'\] are not whole numbers"),
         ("7\tx0\t4\tRole\tX", r"the offsets \['x0', '4'\] are not whole numbers"),
         ("7\t0\t-4\tRole\tX", r"the offsets \['0', '-4'\] are not whole numbers"),
         ("7\tx\ty\tRole\tX\tD1", r"the offsets \['x', 'y'\] are not whole numbers"),

@@ -195,6 +195,9 @@ def test_quotes_between_tabs_are_those_of_a_spreadsheet_or_words(
 
 
 def test_errors_name_the_row(tmp_path: Path) -> None:
+    path = written(tmp_path / "in.csv", b"word,tag\nKim,O\n\x81,O\n")
+    with pytest.raises(CorpusError, match=r"in\.csv:3: the file is not UTF-8\. Save it as UTF-8"):
+        sentences(path)
     path = written(tmp_path / "in.csv", "word,tag\nKim,B-PER\nleft,Q-\n")
     with pytest.raises(CorpusError, match=r"in\.csv:3: 'Q-' is not a tag, in 'left,Q-'"):
         sentences(path)
@@ -229,11 +232,11 @@ def test_a_text_a_row(kind: str, separator: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("nothing", ["", "nan", "NaN", "None", "null", " "])
 def test_another_field_and_cells_that_say_nothing(nothing: str, tmp_path: Path) -> None:
     rows = [["text", "Body", "entities"], ["x", "Kim left.", "[(0, 3, 'PER')]"],
-            ["x", "Not yet.", nothing]]  # fmt: skip
+            ["x", "Not\r\nyet.", nothing]]  # fmt: skip
     path = written(tmp_path / "in.csv", as_csv(rows))
     found = texts_in(path, field="BODY")
     assert [(one.text, one.is_annotated) for one in found] == [
-        ("Kim left.", True), ("Not yet.", False),
+        ("Kim left.", True), ("Not\r\nyet.", False),
     ]  # fmt: skip
     assert entities_of(*found) == [("Kim", "PER")]
 

@@ -63,6 +63,13 @@ def test_other_layers_and_annotations_of_the_same_word(tmp_path: Path) -> None:
         "1-3\t8-12\tOslo\tPROPN\tNNP\t_\t*[1]|*[2]\tORG[1]|LOC[2]\t*->1-1\t*\t_\t_\t",
     )  # fmt: skip
     assert entities_of(text) == [("Bank of Oslo", "ORG"), ("Oslo", "LOC")]
+    text = document(
+        tmp_path, [NER],
+        "#Text=Bank of",
+        "1-1\t0-4\tBank\t*[2]|*[1]\tLOC[2]|ORG[1]\t",
+        "1-2\t5-7\tof\t*[1]\tORG[1]\t",
+    )  # fmt: skip
+    assert entities_of(text) == [("Bank of", "ORG"), ("Bank", "LOC")]
 
 
 def test_columns_of_other_layers_may_stand_first(tmp_path: Path) -> None:

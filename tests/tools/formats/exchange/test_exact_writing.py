@@ -74,8 +74,7 @@ def test_parts_that_touch_or_lie_in_each_other_are_one(
     (tmp_path / "a.txt").write_text("abcdefghi\nklmn")
     (tmp_path / "a.ann").write_text(f"T1\tX {parts}\n")
     (text,) = texts_in(tmp_path)
-    (mention,) = text.mentions
-    assert mention.parts == expected
+    assert text.mentions == (Mention(expected, "X"),)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +170,7 @@ def test_misc_of_conll_u(misc: str, label: str, tmp_path: Path) -> None:
     (text,) = texts_in(path)
     assert text.text == ("Oslox" if "SpaceAfter" in misc else "Oslo x")
     assert [text.text[slice(*pair)] for pair in text.words] == ["Oslo", "x"]
-    assert (text.name, text.sentences) == ("", (0,))
+    assert (text.name, text.sentences, text.is_annotated) == ("", (0,), True)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +181,7 @@ def test_sentences_of_conll_u_are_grouped(n_sents: int, sizes: list[int], tmp_pa
     path.write_text("".join(f"# sent_id = s{i}\n{ROW.format(1, 'a', '_')}\n" for i in range(13)))
     found = texts_in(path, columns=ReadOptions(n_sents=n_sents))
     assert [len(one.sentences) for one in found] == sizes
+    assert not any(one.is_annotated for one in found)
     assert [one.name for one in found] == [f"s{sum(sizes[:i])}" for i in range(len(sizes))]
     path.write_text(
         "".join(f"{mark}{ROW.format(1, 'a', '_')}\n" for mark in ("# newdoc\n", "")) * 2

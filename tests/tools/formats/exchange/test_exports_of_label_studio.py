@@ -79,7 +79,8 @@ def test_labels_on_a_page(
 ) -> None:  # fmt: skip
     value = ends(*place, **({"text": own} if has_text else {}))
     start, end = offsets
-    for given in (value, value | {"globalOffsets": {"start": start, "end": end}}):
+    offsets_given = [{"start": start, "end": end}, {"start": None, "end": end}, {"start": start}]
+    for given in (value, *(value | {"globalOffsets": one} for one in offsets_given)):
         made = region(given, "hypertextlabels")
         made["value"][kind] = made["value"].pop("hypertextlabels")
         (text,) = texts([task({"text": PAGE}, made)])
@@ -102,6 +103,7 @@ def test_global_offsets_count_utf16_or_styles_if_the_texts_of_regions_say_so() -
         ("<table><tr><td>x</td><td>Ada</td></tr></table>",
          "/table[1]/tbody[1]/tr[1]/td[2]/text()[1]", "x\nAda"),
         ("<div>a<!-- b -->Ada</div>", "/div[1]/text()[2]", "aAda"),
+        ("<p>Ada</p><p>x</p>", "/p/text()", "Ada\nx"),
         ("<html><head><title>t</title></head><body><div>Ada</div></body></html>",
          "/div[1]/text()[1]", "Ada"),
         ("<pre>\nAda\r\n</pre>", "/pre[1]/text()[1]", "Ada\n"),
@@ -221,6 +223,7 @@ OTHERS = [
     ({"type": "textarea", "value": {"text": ["x"]}}, "results of the type textarea"),
     ({"type": "labels", "value": SPAN}, "regions without a label"),
     ({"type": "labels", "value": {**SPAN, "labels": []}}, "regions without a label"),
+    ({"value": {**SPAN, "labels": "PER"}}, "results of the type unknown"),
     (region({"start": 0.5, "end": 1.5, "channel": 0}), "regions of audio or video"),
     (region({"start": 0.5, "end": 1.5}, original_length=9.0), "regions of audio or video"),
 ]

@@ -18,7 +18,7 @@ from format_files import entities_of, left_out_of, records_in, texts_of, written
 from spacy_cascade.errors import CorpusError
 from spacy_cascade.tools.formats.exchange.passages import Gaps
 from spacy_cascade.tools.formats.exchange.passages import Passage as Placed
-from spacy_cascade.tools.formats.texts import AnnotatedText, Record
+from spacy_cascade.tools.formats.texts import AnnotatedText, Mention, Record
 
 
 class Span(NamedTuple):
@@ -188,6 +188,10 @@ def test_annotations_of_the_document_count_from_its_start() -> None:
 
 def test_a_document_without_passages_has_no_place_for_annotations() -> None:
     assert only_text(as_json([])).text == ""
+    without_text = as_json([Passage(0, "p53", [Span(0, 3, "p53")])]).replace(
+        ', "text": "p53", "loc', ', "loc'
+    )
+    assert only_text(without_text).mentions == (Mention(((0, 3),), "Gene"),)
     with pytest.raises(CorpusError, match="a span goes from character 2 to 5, but the text has 0"):
         records(with_annotation(as_json([]), 2, "p53"))
 

@@ -162,7 +162,7 @@ def test_columns_by_number_and_rows_without_names(tmp_path: Path) -> None:
     ]
     outside_first = written(tmp_path / "d.csv", as_csv(body[::-1]))
     assert sentences(outside_first) == [(("left", "Kim"), [(1, 2, "PER")])]
-    named = written(tmp_path / "b.csv", as_csv([["B", "?", "Marke"], *body]))
+    named = written(tmp_path / "b.csv", as_csv([["B", "x-y", "Marke"], *body]))
     assert sentences(named) == [(("Kim", "left"), [(0, 1, "PER")])]
     options = ReadOptions(word_column=1, tag_column=2)
     assert sentences(named, columns=options) == [(("x", "x"), [(0, 1, "PER")])]

@@ -91,6 +91,8 @@ def test_the_first_layer_of_spans_where_none_is_of_entities(tmp_path: Path) -> N
         "1-2\t4-8\tacts\t_\t_\t",
     )  # fmt: skip
     assert entities_of(text) == [("p53", "ENT")]
+    lines = ("#Text=p53", "1-1\t0-3\tp53\tx\t*\t")
+    assert entities_of(document(tmp_path, ["#T_SP=x.Gene|kind|more"], *lines)) == [("p53", "x")]
 
 
 def test_marks_that_are_escaped(tmp_path: Path) -> None:

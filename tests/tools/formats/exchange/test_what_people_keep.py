@@ -156,6 +156,9 @@ def test_suggestions_and_discarded_records_of_argilla(tmp_path: Path) -> None:
     classic = {"text": TEXT, "prediction": [["PER", 0, 12, 0.9]], "annotation": None, "status": "x"}
     (text,) = texts_in(written(path, lines(classic)), predictions=True)
     assert entities_of(text) == FOUND[:1]
+    classic |= {"annotation": [["PER", 0]]}
+    with pytest.raises(CorpusError, match=r"has \['PER', 0\], not \[start, end, label\]"):
+        texts_in(written(path, lines(classic)))
 
 
 def test_words_of_gliner(tmp_path: Path) -> None:

@@ -131,6 +131,7 @@ def test_docs_go_to_a_format_and_back(
     for to in ("conllu", "pubtator"):
         stdout = run("convert", source, tmp_path / to, "--to", to)[0]
         assert f"1 document, {n} entities, {n} of them with a score" in stdout
+        assert "discontinuous" not in stdout
         run("convert", tmp_path / to, again)
         assert entities_in(again) == [(TEXT[start:end], label) for start, end, label, _ in expected]
 

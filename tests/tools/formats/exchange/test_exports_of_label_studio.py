@@ -104,6 +104,7 @@ def test_global_offsets_count_utf16_or_styles_if_the_texts_of_regions_say_so() -
          "/table[1]/tbody[1]/tr[1]/td[2]/text()[1]", "x\nAda"),
         ("<div>a<!-- b -->Ada</div>", "/div[1]/text()[2]", "aAda"),
         ("<p>Ada</p><p>x</p>", "/p/text()", "Ada\nx"),
+        ("<ul><li>Ada</li><li>x</li></ul>", "/ul[1]", "Ada\nx"),
         ("<html><head><title>t</title></head><body><div>Ada</div></body></html>",
          "/div[1]/text()[1]", "Ada"),
         ("<pre>\nAda\r\n</pre>", "/pre[1]/text()[1]", "Ada\n"),

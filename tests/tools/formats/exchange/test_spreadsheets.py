@@ -22,7 +22,7 @@ from spacy_cascade.tools.formats.exchange.base import FormatOptions, WordFormat
 from spacy_cascade.tools.formats.exchange.registry import find_sources, format_named
 from spacy_cascade.tools.formats.exchange.sheets import head_of
 from spacy_cascade.tools.formats.exchange.source import Source
-from spacy_cascade.tools.formats.spreadsheets import read_workbook
+from spacy_cascade.tools.formats.spreadsheets import read_workbook, rows_of
 from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
 
 Words = list[list[tuple[str, str]]]
@@ -274,6 +274,8 @@ def test_a_separator_that_is_named_in_the_first_line(tmp_path: Path) -> None:
     content = "sep=;\n" + as_csv([["text", "entities"], ["Kim left.", "[(0, 3, 'PER')]"]], ";")
     (text,) = texts_in(written(tmp_path / "in.csv", content))
     assert (entities_of(text), text.where.endswith(":3")) == ([("Kim", "PER")], True)
+    rows = rows_of(tmp_path, "sep=ab,c\nd,e\n")  # this one is a name
+    assert [line.cells for line in rows] == [["sep=ab", "c"], ["d", "e"]]
 
 
 def test_a_cell_may_hold_a_long_document(tmp_path: Path) -> None:

@@ -141,8 +141,9 @@ def test_what_is_annotated_in_part_contradicts_nothing(source: Path, output: Pat
     written(source, "\n".join(map(json.dumps, tasks)))
     said = f"annotated in different ways: 'Ada saw Rome.' ({source}:1; {source}:2)."
     assert said in run("convert", source, output)[0]
-    doccano(source, (GOOD[0], [(0, 3, "PER")]), (GOOD[0], [(0, 7, "PER")]))
-    assert said in run("convert", source, output)[0]
+    for one, other in (((0, 3), (0, 7)), ((0, 7), (4, 7))):
+        doccano(source, (GOOD[0], [(*one, "PER")]), (GOOD[0], [(*other, "PER")]))
+        assert said in run("convert", source, output)[0]
 
 
 @pytest.mark.parametrize(

@@ -249,6 +249,10 @@ BAD = {
     "BioC text": ('{"id": 1, "passages": [{"offset": 0, "text": 3}]}', "1: document 1: the text"),
     "BioC list": ('{"documents": [{"id": 1, "passages": 3}]}', "1: document 1: 'passages' is"),
     "BioC lists": ('{"documents": [{"id": 1, "passages": [3]}]}', "1: document 1: 'passages' is"),
+    "BioC infons": (
+        '{"id": 1, "passages": [{"offset": 0, "text": "a", "annotations": [{"infons": 3}]}]}',
+        "1: document 1: there is no 'type'",
+    ),
     "type in brackets": (CONLLU.replace("_\n", "Entity=(e1)\n"), "1: the bracket '(e1' has no"),
     "tag number": ('{"tokens": ["a"], "ner_tags": [1]}', "1: the tag 1 has no name"),
     "tag count": ('{"tokens": ["a"], "ner_tags": []}', "1: 1 tokens have 0 ner_tags"),

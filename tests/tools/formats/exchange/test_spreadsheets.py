@@ -166,6 +166,10 @@ def test_columns_by_number_and_rows_without_names(tmp_path: Path) -> None:
     assert sentences(named) == [(("Kim", "left"), [(0, 1, "PER")])]
     options = ReadOptions(word_column=1, tag_column=2)
     assert sentences(named, columns=options) == [(("x", "x"), [(0, 1, "PER")])]
+    two = written(tmp_path / "e.csv", as_csv([["word", "tag", "mine"], *body]))
+    assert sentences(two, columns=ReadOptions(tag_column=2)) == [(("Kim", "left"), [(0, 1, "PER")])]
+    with pytest.raises(CorpusError, match=r"empty\.csv has no words"):
+        sentences(written(tmp_path / "empty.csv", ""), "csv-words", columns=options)
     with pytest.raises(CorpusError, match=r"the columns are not known: Wort, Satz\. Name them"):
         sentences(written(tmp_path / "c.csv", "Wort;Satz\nKim;eins\nging;eins\n"))
 

@@ -69,7 +69,7 @@ KEPT = {
     ),
     "Argilla 1 with objects": (
         "argilla",
-        lines({"text": TEXT, "annotation": OBJECTS, "prediction": [], "status": "Validated"}),
+        lines({"text": TEXT, "annotation": OBJECTS, "status": "Validated"}),
     ),
     "Argilla, feedback": (
         "argilla",

@@ -247,6 +247,7 @@ BAD = {
     "no words": ('{"tokenized_text": [], "ner": []}', "1: there are no words"),
     "span of words": ('{"tokenized_text": ["a"], "ner": [[0, "x", "X"]]}', "1: 'ner' has [0, 'x'"),
     "BioC text": ('{"id": 1, "passages": [{"offset": 0, "text": 3}]}', "1: document 1: the text"),
+    "BioC offset": ('{"id": 1, "passages": [{"offset": -1, "text": "a"}]}', "1: document 1: the o"),
     "BioC list": ('{"documents": [{"id": 1, "passages": 3}]}', "1: document 1: 'passages' is"),
     "BioC lists": ('{"documents": [{"id": 1, "passages": [3]}]}', "1: document 1: 'passages' is"),
     "BioC infons": (

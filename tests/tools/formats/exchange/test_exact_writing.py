@@ -161,6 +161,8 @@ def test_an_id_that_is_too_long_for_a_file_is_told(tmp_path: Path) -> None:
         ("NER=B-a\\pb\\tc\\sd\\\\e", "a|b\tc d\\e"),
         ("NER=B-a(b)", "a(b)"),
         ("Gloss=x|Entity=B-X", "X"),
+        ("Entity=_|NER=B-X", "X"),
+        ("Entity=|NER=B-X", "X"),
     ],
 )
 def test_misc_of_conll_u(misc: str, label: str, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ KEPT = {
     ),
     "Argilla 2 as a dataset": (
         "argilla",
-        lines({"id": "a", "status": "completed", "_server_id": "s", "text": TEXT,
+        lines({"id": "a", "status": "completed", "_server_id": "s", "prompt": TEXT,
                "ner.responses": [OBJECTS], "ner.responses.users": ["u"],
                "ner.responses.status": ["submitted"], "ner.suggestion": None}),
     ),

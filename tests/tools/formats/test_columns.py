@@ -109,6 +109,7 @@ def test_layout_does_not_matter(tmp_path: Path, change: Any) -> None:
          [["#Mira", "#"], ["# ", "##", "ran", "#now"]]),
         ("New York B-X\n\t\n", {"separator": "space"}, [["New"]]),
         ("New York\tB-X\n", {}, [["New York"]]),
+        ("New York B-X\n", {"word_column": -3, "tag_column": 2}, [["New"]]),
         ("fr:Mira O\nfr:ran O\nran O\n", {}, [["fr:Mira", "fr:ran", "ran"]]),
         ("re: O\nfr:b O\n", {}, [["re:", "fr:b"]]),
         ("1 O\n2 O\n\n7 O\n", {}, [["1", "2"], ["7"]]),  # numbers that count nothing
@@ -192,6 +193,7 @@ def test_what_was_chosen_is_told(
         ("Mira person-artist\nT. person-artist\nof O\nQuexo ORG\nx LOC\n", {},
          [("Mira T.", "person-artist"), ("Quexo", "ORG"), ("x", "LOC")]),
         ("a S-Bahn\nb S-Bahn\nc B\n", {"scheme": Scheme.IO}, [("a b", "S-Bahn"), ("c", "B")]),
+        ("Mira B-52 B-PER\nran x O\nfar y O\n", {}, [("Mira", "PER")]),  # one tag makes no column
     ],
 )  # fmt: skip
 def test_what_is_an_entity(
@@ -246,6 +248,8 @@ def test_files_without_marks_are_grouped(tmp_path: Path, n_sents: int, sizes: li
         ("a O\nb\n", {}, 2, ["expected 2 columns as in line 1, but found 1", "'b'", "--separator"]),
         ("a O\nb O O\n", {}, 2, ["expected 2 columns as in line 1, but found 3"]),
         ("a\tO\nb\tO\tO\n", {}, 2, ["expected 2 columns as in line 1, but found 3", r"'b\tO\tO'"]),
+        ("a\tO\nb\tO\t\tx\n", {}, 2, ["expected 2 columns as in line 1, but found 4"]),
+        ("a NN\nb c NN\n", {"tag_column": None}, 2, ["expected 2 columns", "found 3, in 'b c NN'"]),
         ("ran\tO\n#now\n", {}, 2, ["expected 2 columns", "found 1, in '#now'"]),
         ("ran\tB-X\n#now\tQ-X\n", {}, 2, ["'Q-X' is not a tag"]),
         ("a B-X\nb O O\nc O\n", {}, 2, []),

@@ -74,17 +74,25 @@ def test_many_texts_are_counted_and_clipped() -> None:
 
 def test_pieces_of_docs_are_sentences_or_docs_that_are_annotated_as_a_whole() -> None:
     docs = [
-        doc("Ada saw Rome . It fell .", (0, 1, "PER"), (2, 3, "LOC"), starts=(0, 4)),
+        doc("Ada saw Rome . Eve met it .", (0, 1, "PER"), (2, 3, "LOC"), (4, 5, "PER"),
+            starts=(0, 4)),
         doc("It fell .", (0, 1, "LOC")),
         doc("It fell . Not yet", starts=(0, 3), missing=1),
         blank().make_doc("Nobody annotated it"),
-    ]
+        doc("No sentence is known"),
+        doc("Yes No", starts=(0, 1)),
+    ]  # fmt: skip
+    for token in docs[0]:  # the starts alone are enough
+        token.is_sent_start = True if token.i in (0, 4) else None
     found = list(pieces_of(docs, "train"))
     assert found == [
         piece("train, document 1, sentence 1", "Ada saw Rome .", (0, 1, "PER"), (2, 3, "LOC")),
-        piece("train, document 1, sentence 2", "It fell ."),
+        piece("train, document 1, sentence 2", "Eve met it .", (0, 1, "PER")),
         piece("train, document 2", "It fell .", (0, 1, "LOC")),
         piece("train, document 3, sentence 1", "It fell ."),
+        piece("train, document 5", "No sentence is known"),
+        piece("train, document 6, sentence 1", "Yes"),
+        piece("train, document 6, sentence 2", "No"),
     ]
     (said,) = find_contradictions(found)
-    assert said.endswith("'It fell .' (train, document 1, sentence 2; train, document 2).")
+    assert said.endswith("'It fell .' (train, document 2; train, document 3, sentence 1).")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ import spacy_cascade
 from commands import run_command as run
 from format_files import FILES, doccano, docs_in, entities_in, written
 from spacy_cascade.tools.formats.annotated import TextSummary
-from spacy_cascade.tools.formats.converted import print_texts
+from spacy_cascade.tools.formats.converted import print_texts, print_without_place
+from spacy_cascade.tools.formats.placing import LostSpan, Misfit
+from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
 from spacy_cascade.tools.tokenizers import languages
 from spacy_cascade.tools.tokenizers.lost_spans import count_lost
 
 Span = tuple[int, int, str]
+SPAN = {"start": 0, "end": 3, "label": "PER"}
 GOOD = ("Ada saw Rome.", [(0, 3, "PER"), (8, 12, "LOC")])
 
 
@@ -105,7 +109,8 @@ def test_a_library_that_is_missing_is_named(output: Path, monkeypatch: pytest.Mo
 
 def test_bad_records_and_spans_are_skipped_when_asked(source: Path, output: Path) -> None:
     """Words of a text with a bad span are not taken as outside."""
-    doccano(source, GOOD, ("Rome fell.", [(0, 4, "LOC"), (5, 99, "X")]))
+    rome = ("Rome fell.", [(0, 4, "LOC"), (5, 99, "X")])
+    doccano(source, GOOD, rome)
     with source.open("a") as file:
         file.write('{"text": "cut\n')
     error = run("convert", source, output, "--accept-loss", exit_code=1)[1]
@@ -115,12 +120,30 @@ def test_bad_records_and_spans_are_skipped_when_asked(source: Path, output: Path
     assert not output.exists()
     stdout, stderr = run("convert", source, output, "--skip-bad")
     assert f"{source}:2: a span goes from character 5 to 99" in stderr
+    assert "annotated in different ways" not in stdout
     assert f"{source}:3: the JSON that begins here is cut" in stderr
     assert "Left out, because it cannot be read: 1 record and 1 span" in stdout
     assert entities_in(output) == [("Ada", "PER"), ("Rome", "LOC"), ("Rome", "LOC")]
     whole, partial = docs_in(output)
     assert [token.ent_iob_ for token in whole] == ["B", "O", "B", "O"]
     assert [token.ent_iob_ for token in partial] == ["B", "", ""]
+
+
+def test_what_is_annotated_in_part_contradicts_nothing(source: Path, output: Path) -> None:
+    """A text with a span that cannot be read, or of which one span alone was looked at."""
+    doccano(source, GOOD, (GOOD[0], [(5, 99, "X")]))
+    assert "different ways" not in run("convert", source, output, "--skip-bad")[0]
+    assert entities_in(output) == [("Ada", "PER"), ("Rome", "LOC")]
+    tasks = [{"text": GOOD[0], "spans": []}, {"text": GOOD[0], "spans": [SPAN], "_view_id": "ner"}]
+    written(source, "\n".join(map(json.dumps, tasks)))
+    assert "different ways" not in run("convert", source, output)[0]
+    del tasks[1]["_view_id"]
+    written(source, "\n".join(map(json.dumps, tasks)))
+    said = f"annotated in different ways: 'Ada saw Rome.' ({source}:1; {source}:2)."
+    assert said in run("convert", source, output)[0]
+    for one, other in (((0, 3), (0, 7)), ((0, 7), (4, 7))):
+        doccano(source, (GOOD[0], [(*one, "PER")]), (GOOD[0], [(*other, "PER")]))
+        assert said in run("convert", source, output)[0]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +164,23 @@ def test_texts_without_a_span_are_counted(
     assert said in capsys.readouterr().out
 
 
+def test_what_was_made_of_texts_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = {"left_out": Counter(b=1_200, a=1), "readings": Counter(x=2), "trimmed": 1}
+    print_texts(TextSummary(has_span=[True], **counts))  # type: ignore[arg-type]
+    assert [line[2:] for line in capsys.readouterr().out.splitlines()] == [
+        "Left out, a: 1", "Left out, b: 1,200", "Read with x: 2 documents",
+        "1 span had white space at an end, which is left out of the entity",
+    ]  # fmt: skip
+    text = AnnotatedText("A long text before Rome and more than that", name="d", where="in:1")
+    lost = [LostSpan(Misfit.CUTS, Mention(((19, 23),), "LOC"), text)] * 4
+    print_without_place([])
+    print_without_place(lost)
+    first, *shown = capsys.readouterr().out.splitlines()
+    assert first[2:] == "No entity for 4 spans. Their words count as not annotated:"
+    place = "in:1 (document d), characters 19-23: LOC in"
+    assert shown == [f"  {place} 'ng text before [Rome] and more than '"] * 3
+
+
 def test_texts_without_a_span_are_left_out_when_asked(source: Path, output: Path) -> None:
     doccano(source, GOOD, ("Nothing.", []), ("More of it.", []))
     assert "Texts without a span: 2 of 3, 2 of them" in run("convert", source, output)[0]
@@ -148,6 +188,11 @@ def test_texts_without_a_span_are_left_out_when_asked(source: Path, output: Path
     assert "Left out, texts without a span: 2" in stdout
     assert [doc.text for doc in docs_in(output)] == ["Ada saw Rome."]
     assert "Texts without a span" not in stdout
+    # One that cannot be read is a span, too.
+    doccano(source, GOOD, ("More of it.", [(0, 99, "X")]))
+    stdout, _ = run("convert", source, output, "--skip-empty", "--skip-bad")
+    assert ("1 span" in stdout, len(docs_in(output))) == (True, 2)
+    assert "without a span" not in stdout
     error = run("convert", doccano(source, ("a", [])), output, "--skip-empty", exit_code=1)[1]
     assert f"text to write to {output}: texts without a span 1. Annotate some." in error
 
@@ -164,6 +209,10 @@ def test_a_run_that_loses_most_spans_is_an_error(source: Path, output: Path) -> 
     assert entities_in(output) == [("qIL-2_mut", "Y")]
     doccano(source, (text, [(5, 9, "X"), (0, 3, "Y")]))
     assert run("convert", source, output)[1] == ""
+    # No tokenizer ends tokens within a word, save the one for languages without spaces.
+    doccano(source, ("Mississippi", [(2, 5, "X")]))
+    error = run("convert", source, output, exit_code=1)[1]
+    assert "No known tokenizer ends tokens where these spans end: see docs/formats.md." in error
 
 
 @pytest.mark.parametrize("other", [(0, 7, "PER"), (4, 7, "PER"), (0, 3, "ORG")])
@@ -212,6 +261,9 @@ def test_what_offsets_count_is_read_or_named(tmp_path: Path, output: Path) -> No
     written(tmp_path / "a.ann", "\n".join(lines))
     error = run("convert", tmp_path, output, "--format", "brat", exit_code=1)[1]
     assert "2 of these 4 spans have offsets that count UTF-16 code units" in error
+    written(tmp_path / "a.ann", "T1\tX 1 5\tOslo\n")
+    error = run("convert", tmp_path, output, "--format", "brat", exit_code=1)[1]
+    assert "another text, or the text was changed after the annotation." in error
     written(tmp_path / "a.ann", "\n".join(lines[:2]))
     stdout, _ = run("convert", tmp_path, output, "--format", "brat")
     assert "Read with offsets that count UTF-16 code units: 1 document" in stdout
@@ -233,6 +285,9 @@ def test_a_language_without_spaces_is_proposed(
     if "zh" in option:
         assert run("convert", source, output, "--lang", "zh")[1] == ""
         assert entities_in(output) == [("艾达", "PER")]
+        options = ("--lang", "zh", "--tokenizer", "spacy_cascade.SpaceTokenizer.v1")
+        error = run("convert", source, output, *options, exit_code=1)[1]
+        assert ("--lang" in error, "CharacterTokenizer.v1 has" in error) == (False, True)
 
 
 @pytest.mark.slow(kind="commands")

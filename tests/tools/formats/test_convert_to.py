@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin, Span
 
 from commands import run_command as run
 from format_files import FILES, entities_in
 from helpers import SENTENCES, trained_cascade
 from spacy_cascade import save_pipeline
 from spacy_cascade.pipeline.spans.confidences import confidence_of
+from spacy_cascade.pipeline.spans.parts import part_id
 from spacy_cascade.tools.formats.exchange.registry import format_named
 from spacy_cascade.tools.formats.placing import text_of
 
@@ -129,8 +131,15 @@ def test_docs_go_to_a_format_and_back(
     for to in ("conllu", "pubtator"):
         stdout = run("convert", source, tmp_path / to, "--to", to)[0]
         assert f"1 document, {n} entities, {n} of them with a score" in stdout
+        assert "discontinuous" not in stdout
         run("convert", tmp_path / to, again)
         assert entities_in(again) == [(TEXT[start:end], label) for start, end, label, _ in expected]
+
+
+def test_predictions_are_written_to_another_format(tmp_path: Path) -> None:
+    run("convert", FILES / "label_studio.json", tmp_path / "out", "--to", "doccano")
+    rows = list(map(json.loads, (tmp_path / "out").read_text(encoding="utf8").splitlines()))
+    assert [len(row["label"]) for row in rows] == [5, 1]
 
 
 def test_spans_of_several_parts_do_not_become_one(tmp_path: Path) -> None:
@@ -190,6 +199,32 @@ def test_records_that_cannot_be_read_are_skipped_when_asked(tmp_path: Path) -> N
     stdout, _ = run("convert", source, output, "--to", "prodigy", "--skip-bad")
     assert "Left out, because it cannot be read: 1 record and 1 span" in stdout
     assert "1 document, 1 entity" in stdout
+
+
+def test_parts_that_a_pipeline_finds_are_written_as_one(tmp_path: Path) -> None:
+    """Nobody has to ask for them, as a group has parts because somebody wanted them."""
+
+    @Language.component("finds_left_lung")
+    def finds_left_lung(doc: Doc) -> Doc:
+        places = [(0, 1), (3, 4)] if len(doc) else []
+        doc.spans["sc"] = [Span(doc, *one, "site", span_id=part_id("a")) for one in places]
+        return doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("finds_left_lung")
+    nlp.to_disk(tmp_path / "model")
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.json"
+    source.write_text('{"text": " ", "id": 1}\n{"text": "left and right lung", "id": 2}\n')
+    options = ("--to", "bioc-json", "--model", tmp_path / "model", "--spans-key", "sc")
+    stdout, _ = run("convert", source, output, *options)
+    assert "1 discontinuous span: each as one annotation of several parts" in stdout
+    assert "Left out, empty texts: 1" in stdout
+    (document,) = json.loads(output.read_text())["documents"]
+    (found,) = document["passages"][0]["annotations"]
+    assert (document["id"], found["text"], len(found["locations"])) == ("2", "left lung", 2)
+    source.write_text('{"text": " "}\n')
+    error = run("convert", source, output, "--force", *options[:-2], exit_code=1)[1]
+    assert f"{source} has no texts. Check the path." in error
 
 
 def test_a_pipeline_may_give_a_group_of_spans(nlp: Language, model: Path, tmp_path: Path) -> None:

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from spacy_cascade.tools.formats.tags import LabelledSpan, Scheme, TagError, decode_tags
+from spacy_cascade.tools.formats.tags import (
+    LabelledSpan,
+    Scheme,
+    TagError,
+    decode_tags,
+    find_slips,
+)
 
 Spans = list[tuple[int, int, str]]
 
@@ -135,6 +141,8 @@ def test_bilou_refuses_just_what_it_would_not_write(tags: list[str]) -> None:
         (["I", "I", "O", "I"], Scheme.AUTO, [(0, 2, "ENT"), (3, 4, "ENT")]),
         (["B", "L", "O", "U"], Scheme.AUTO, [(0, 2, "ENT"), (3, 4, "ENT")]),
         (["B", "E", "O", "S"], Scheme.AUTO, [(0, 2, "ENT"), (3, 4, "ENT")]),
+        # The same word is a header only where it stands first.
+        (["O", "label", "PER"], Scheme.AUTO, [(1, 2, "label"), (2, 3, "PER")]),
     ],
 )  # fmt: skip
 def test_phrases(tags: list[str], scheme: Scheme, expected: Spans) -> None:
@@ -197,6 +205,9 @@ def test_what_is_not_a_tag_is_refused(tag: str) -> None:
         (["O", "U-X"], Scheme.IOB1, 1, "not an IOB tag.*--scheme bilou"),
         (["O", "U-X"], Scheme.IOB2, 1, "not an IOB tag.*--scheme bilou"),
         (["B-X", "O", "B"], Scheme.AUTO, 2, "'B' has no type"),
+        (["O", "PER"], Scheme.IOB2, 1, "'PER' is not a tag"),
+        (["O", "PER", "LOC\xa0"], Scheme.AUTO, 1, "'PER' is not a tag"),
+        (["O", "PER", "!LOC\xa0"], Scheme.IO, 2, r"'!LOC\\xa0' is not a tag"),
     ],
 )
 def test_errors_say_where(tags: list[str], scheme: Scheme, word: int, problem: str) -> None:
@@ -204,3 +215,13 @@ def test_errors_say_where(tags: list[str], scheme: Scheme, word: int, problem: s
         with pytest.raises(TagError, match=problem) as caught:
             decode_tags([*before, tags], scheme)
         assert (caught.value.sentence, caught.value.word) == (len(before), word)
+
+
+def test_phrases_that_begin_as_in_iob1_are_told_from_those_of_iob2() -> None:
+    """A phrase that begins with B- right after one of its type says nothing, nor do other tags."""
+    sentences = [
+        ["B-X", "O", "I-X", "I-X", "B-X", "B-Y", "I-Y", "Q-X", "I-X", "O"],
+        ["I-X", "I-Y", "-", "I-Y"],
+        ["B-Y", "B-Y", "O", "B-Y"],
+    ]
+    assert find_slips(sentences) == ([(0, 2), (0, 8), (1, 0), (1, 1), (1, 3)], 4)

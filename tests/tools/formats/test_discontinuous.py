@@ -107,6 +107,7 @@ def test_files_go_to_other_formats_as_chosen(
     stdout, _ = run("convert", brat, output, "--to", to, *options)
     assert ("Left out, spans of several parts: 1" in stdout) == (choice == "drop")
     assert ("1 discontinuous span: each" in stdout) == (choice != "drop")
+    assert ("each as one piece, from its first to its last" in stdout) == (choice == "covering")
     value = json.loads(output.read_text())
     if to == "doccano":
         assert value["label"] == expected

@@ -120,8 +120,10 @@ def test_a_column_with_something_else_is_no_level(tmp_path: Path) -> None:
         documents, told = read(tmp_path, THREE, **{name: 2})
         assert spans(documents) == [[(0, 3, "X"), (1, 2, "Y"), (3, 4, "Y")]]
         assert "column 2" not in told
-    with pytest.raises(CorpusError, match="column 2 cannot have tags of entities and of something"):
-        read(tmp_path, THREE, tag_column=(1, 2), chunk_column=-2)
+        with pytest.raises(CorpusError, match="column 2 cannot have tags of entities and of som"):
+            read(tmp_path, THREE, tag_column=(1, 2), **{name: -2})
+        (document,), _ = read(tmp_path, THREE, tag_column=2, **{name: 2})
+        assert spans([document]) == [[(1, 3, "X")]]
 
 
 @pytest.mark.parametrize(

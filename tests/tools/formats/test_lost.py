@@ -84,6 +84,17 @@ def test_words_have_places_in_the_text_that_is_made(tmp_path: Path) -> None:
     assert (summary.overlapping, summary.lost) == (4, [])
 
 
+def test_words_of_a_file_have_its_lines_as_places(tmp_path: Path, lost: Path) -> None:
+    spans = [[0, 1, "ORG"], [1, 1, "LOC"]]
+    row = json.dumps({"tokenized_text": ["North", "Kiel"], "ner": spans}) + "\n"
+    source = written(tmp_path / "in.jsonl", row + "\n" + row)
+    stdout, _ = run("convert", source, tmp_path / "out.spacy", "--lost", lost)
+    assert "No entity for 2 spans overlapping another span; --spans-key sc keeps them" in stdout
+    assert [row[:5] for row in rows(lost)] == [
+        [f"{source}:{line}", 6, 10, "Kiel", "LOC"] for line in (1, 3)
+    ]
+
+
 def test_column_files_lose_nothing_with_a_group(tmp_path: Path, lost: Path) -> None:
     source = written(tmp_path / "in.iob2", "North B-ORG O\nKiel I-ORG B-LOC\n")
     options = ("--spans-key", "sc", "--tag-column", "1,2", "--lost", lost)
@@ -107,6 +118,7 @@ def test_another_format_may_have_no_parts(tmp_path: Path, lost: Path) -> None:
     blanks = [place, 20, 21, "\n", "site", "of nothing but white space"]
     parts = [place, [0, 15], [4, 19], "left lung", "site", "of several parts"]
     assert rows(lost) == [parts, blanks]
+    assert json.loads(output.read_text())["label"] == [[9, 19, "site"]]
     run("convert", source, output, "--to", "bioc-json", *options)
     assert rows(lost) == [blanks]
 

@@ -6,11 +6,12 @@ import pytest
 import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.tokens import Span
 
-from spacy_cascade.pipeline.spans.parts import annotations_of
+from spacy_cascade.pipeline.spans.parts import annotations_of, part_id
 from spacy_cascade.tools.formats.discontinuous import Discontinuous
 from spacy_cascade.tools.formats.placing import Misfit, Placed, place, text_of
-from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
+from spacy_cascade.tools.formats.texts import AnnotatedText, Mention, Pair
 
 NLP = spacy.blank("en")
 TEXT = "The IL-2-induced T cells"
@@ -130,6 +131,7 @@ def test_what_is_annotated_of_a_text() -> None:
     found = placed(mention(17, 24), is_partial=True)
     assert unknown(found) == ["The", "IL-2", "-", "induced"]
     assert not placed(is_annotated=False).doc.has_annotation("ENT_IOB")
+    assert not found.doc.has_annotation("SENT_START")
 
 
 @settings(max_examples=50)
@@ -150,3 +152,42 @@ def test_words_and_sentences_of_the_file_are_those_of_the_doc() -> None:
     again = text_of(doc, lambda span: 0.25, name="n", where="w")
     assert (again.words, again.sentences, again.name) == (words, (0, 17), "n")
     assert again.mentions == (Mention(((4, 16),), "X", score=0.25),)
+
+
+def test_scores_are_those_of_each_span_of_a_group() -> None:
+    """Spans that differ in one thing alone have scores of their own."""
+    doc = NLP.make_doc("a b c d")
+    rows = [(0, 2, "X", ""), (1, 2, "X", ""), (0, 1, "X", ""), (0, 2, "Y", ""), (0, 2, "X", "p"),
+            (3, 4, "X", "p")]  # fmt: skip
+    doc.spans["sc"] = [
+        Span(doc, start, end, label, span_id=part_id(name) if name else "")
+        for start, end, label, name in rows
+    ]
+    doc.spans["sc"].attrs["scores"] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    doc.ents = [Span(doc, 3, 4, "Z")]
+    found = text_of(doc, lambda span: 1.0, spans_key="sc").mentions
+    scores = {(one.parts, one.label): one.score for one in found}
+    assert scores == {
+        (((0, 3),), "X"): 0.1, (((2, 3),), "X"): 0.2, (((0, 1),), "X"): 0.3,
+        (((0, 3),), "Y"): 0.4, (((0, 3), (6, 7)), "X"): 0.5,
+    }  # fmt: skip
+    (entity,) = text_of(doc, lambda span: 1.0).mentions
+    assert (entity.label, entity.score) == ("Z", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "tokens"),
+    [
+        ("a b", ((0, 1), (1, 1), (2, 3)), ["a ", "b"]),
+        ("a  b ", ((0, 1), (3, 4)), ["a ", " ", "b "]),
+        ("-a---b", ((1, 2), (5, 6)), ["-", "a", "---", "b"]),
+        ("a -- b", ((5, 6), (0, 1)), ["a ", "-- ", "b"]),
+        ("ab c", ((0, 2), (1, 2), (2, 4)), ["ab ", "c"]),
+        ("ab c", ((0, 1), (1, 4)), ["a", "b c"]),
+    ],
+)
+def test_what_stands_between_words_is_a_token(
+    text: str, words: tuple[Pair, ...], tokens: list[str]
+) -> None:
+    doc = placed(text=text, words=words).doc
+    assert [token.text_with_ws for token in doc] == tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from spacy_cascade.tools.formats.docs import (
     check_suffix,
     files_in,
     to_docs,
+    with_progress,
     write_documents,
 )
 from spacy_cascade.tools.formats.encodings import word_problem
@@ -104,6 +106,8 @@ def test_all_annotation_is_there(change: object) -> None:
 def test_columns_not_read_leave_no_trace_and_empty_groups_are_there() -> None:
     doc = one_doc(Document((Sentence(("a", "b"), ()),)))
     assert not doc.has_annotation("TAG")
+    tagged = one_doc(Document((DOCUMENT.sentences[0], Sentence(("a",), ()))))
+    assert [token.tag_ for token in tagged] == ["DT", "NN", "NN", ""]
     assert dict(doc.spans) == {}
     assert [token.ent_iob_ for token in doc] == ["O", "O"]
     assert [token.is_sent_start for token in doc] == [True, False]
@@ -210,6 +214,7 @@ def test_files_of_a_folder_become_one_file_of_one_style_and_are_counted(tmp_path
     written(folder / "a.BIO", "-DOCSTART-\na I-Y\n\nc O\n-DOCSTART-\nd O")
     written(folder / "notes.md", "not a corpus")
     assert [path.name for path in files_in(folder)] == ["a.BIO", "b.iob2"]
+    assert files_in(folder / "notes.md") == [folder / "notes.md"]
     output = tmp_path / "new" / "folder" / "out.spacy"
     summary = converted(output, *files_in(folder))
     assert [doc[0].text for doc in docs_in(output)] == ["a", "d", "b"]
@@ -230,3 +235,26 @@ def test_nothing_to_read_or_no_place_to_write(tmp_path: Path) -> None:
     for refuse in (check_suffix, converted):
         with pytest.raises(CorpusError, match=r"does not end in \.spacy"):
             refuse(tmp_path)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_shows_the_progress_in_a_terminal_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def shown(output: io.StringIO) -> str:
+        monkeypatch.setattr("sys.stderr", output)
+        assert list(with_progress("ab", "out.spacy", 2)) == ["a", "b"]
+        return output.getvalue()
+
+    assert shown(_Terminal()) == ""
+    monkeypatch.setattr("spacy_cascade.tools.formats.docs._DELAY_SECONDS", 0)
+    bar = shown(_Terminal())
+    assert "out.spacy:   0%" in bar
+    assert "/2 [" in bar
+    assert " documents" in bar
+    assert "\n" not in bar  # it goes away
+    assert shown(io.StringIO()) == ""

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from itertools import accumulate, combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from format_files import entities_of, texts_in
-from spacy_cascade.tools.formats.exchange.offsets import Counting, Span, Unit, best_counting
+from spacy_cascade.tools.formats.exchange.offsets import (
+    Counting,
+    Ruler,
+    Span,
+    Unit,
+    best_counting,
+)
 from spacy_cascade.tools.formats.placing import misfit_of
 from spacy_cascade.tools.formats.texts import Mention
 
@@ -145,9 +153,81 @@ def test_all_texts_of_a_file_count_the_same() -> None:
     assert best_counting([damaged]) == Counting()
 
 
-def test_only_own_texts_tell_that_offsets_begin_with_one() -> None:
+def test_the_counting_that_gains_most_is_taken() -> None:
+    """One that fits as many spans moves one that fits in characters by chance."""
+    span = [Span(((5, 6),), "a")]
+    texts = [("🚀xaxaxx", span)] * 8 + [("🚀xaxaax", span), ("🚀xxxaxx", span)]
+    assert best_counting(texts).unit is Unit.UTF16
+    assert best_counting(texts[:8]).unit is Unit.BYTES
+    for n_by_chance, unit in ((5, Unit.UTF16), (6, Unit.CHARACTERS)):
+        mixed = [texts[8]] * n_by_chance + [texts[9]] * (10 - n_by_chance)
+        assert best_counting(mixed).unit is unit
+
+
+def test_the_first_spans_that_move_tell() -> None:
+    clear = ("🚀🚀 by Astra Labs in Kiel", [Span(((8, 18),)), Span(((22, 26),))])
+    other = ("🚀🚀 by Astra Labs in Kiel", [Span(((6, 16),)), Span(((20, 24),))])
+    assert best_counting([clear] * 250 + [other] * 500).unit is Unit.UTF16
+    assert best_counting([clear] * 50 + [other] * 500) == Counting()
+
+
+def test_no_more_countings_are_tried_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None where all spans fit; else those before the first that makes all of them fit."""
+    tried, real = list[Counting](), Counting.in_characters
+
+    def in_characters(self: Counting, text: str) -> Any:
+        tried.append(self)
+        return real(self, text)
+
+    monkeypatch.setattr(Counting, "in_characters", in_characters)
+    assert best_counting([("🚀 Kiel", [Span(((2, 6),), "Kiel")])]) == Counting()
+    assert tried == []
+    found = best_counting([("🚀 Kiel", [Span(((3, 7),), "Kiel")])])
+    assert (found, tried[-1]) == (Counting(Unit.UTF16), found)
+    assert not any(one.has_mark or not one.has_unseen for one in tried)
+
+
+def test_spans_without_own_texts_fit_where_words_begin_and_end() -> None:
+    text = "ab cats b.c -de"
+    pieces = [(found.start(), found.end()) for found in re.finditer(r"\w+|\W", text)]
+    starts, ends = zip(*pieces, strict=True)
+    for start, end in combinations(range(len(text) + 1), 2):
+        is_word = not (text[start].isspace() or text[end - 1].isspace())
+        expected = is_word and start in starts and end in ends
+        assert Span(((start, end),)).fits(text) == expected, text[start:end]
+    assert not Span(((2, 2),)).fits(text)
+    assert not Span(((12, 16),)).fits(text)
+    assert Span(((0, 2), (3, 7))).fits(text)
+    assert not Span(((0, 2), (3, 6))).fits(text)
+    assert Span(((1, 2),)).fits("在阿文")
+
+
+@pytest.mark.parametrize(
+    ("unit", "text", "widths"),
+    [
+        (Unit.CHARACTERS, "é🚀", None), (Unit.BYTES, "ab", None),
+        (Unit.BYTES, "aé漢🚀", [1, 2, 3, 4]),
+        (Unit.UTF16, "é\uffff", None), (Unit.UTF16, "", None),
+        (Unit.UTF16, "a\uffff\U00010000", [1, 1, 2]),
+    ],
+)  # fmt: skip
+def test_characters_have_widths_where_they_differ(
+    unit: Unit, text: str, widths: list[int] | None
+) -> None:
+    assert unit.widths(text) == widths
+    ruler, ends = Ruler(text, unit), list(accumulate(widths or [1] * len(text), initial=0))
+    assert [ruler.character(end) for end in ends] == list(range(len(text) + 1))
+    assert (ruler.size, ruler.character(-2)) == (ends[-1], -2)
+    assert ruler.character(ends[-1] + 3) == len(text) + 3
+
+
+def test_only_own_texts_tell_that_offsets_begin_with_one(tmp_path: Path) -> None:
     assert best_counting([("Kiel now", [Span(((1, 5),), "Kiel")])]).has_mark
     assert best_counting([("Kiel now", [Span(((1, 5),))])]) == Counting()
+    rows = [prodigy("Kiel now", [(1, 5, "Kiel")], has_text) for has_text in (True, False)]
+    for row, found in zip(rows, ("Kiel", "iel "), strict=True):
+        (tmp_path / "in.jsonl").write_text(json.dumps(row))
+        assert entities(tmp_path / "in.jsonl")[0] == [found]
 
 
 @pytest.mark.parametrize("found", ["Astra\u200b Labs", "Astra  Labs", "Astra\r\nLabs"])

@@ -146,6 +146,8 @@ def test_damage_on_the_same_line_and_in_the_first_record(tmp_path: Path) -> None
     texts, bad = read_all(path)
     assert [text.text for text in texts] == ["ab"]
     assert bad[0].startswith(f"{path}:1: the JSON that begins here is cut or damaged")
+    path.write_text('{"text": "ab", "spans": []}\n{"text": "x')
+    assert "nothing behind it" not in read_all(path)[1][0]
 
 
 @settings(max_examples=50)
@@ -244,6 +246,17 @@ BAD = {
     "field": ('[{"data": {"body": "a"}, "annotations": []}]', "1: there is no text under 'text'"),
     "unknown JSON": ('{"words": []}', "1: none of the known formats"),
     "unknown XML": ("<?xml version='1.0'?><x/>", "1: none of the known formats"),
+    "no words": ('{"tokenized_text": [], "ner": []}', "1: there are no words"),
+    "span of words": ('{"tokenized_text": ["a"], "ner": [[0, "x", "X"]]}', "1: 'ner' has [0, 'x'"),
+    "BioC text": ('{"id": 1, "passages": [{"offset": 0, "text": 3}]}', "1: document 1: the text"),
+    "BioC offset": ('{"id": 1, "passages": [{"offset": -1, "text": "a"}]}', "1: document 1: the o"),
+    "BioC list": ('{"documents": [{"id": 1, "passages": 3}]}', "1: document 1: 'passages' is"),
+    "BioC lists": ('{"documents": [{"id": 1, "passages": [3]}]}', "1: document 1: 'passages' is"),
+    "BioC infons": (
+        '{"id": 1, "passages": [{"offset": 0, "text": "a", "annotations": [{"infons": 3}]}]}',
+        "1: document 1: there is no 'type'",
+    ),
+    "type in brackets": (CONLLU.replace("_\n", "Entity=(e1)\n"), "1: the bracket '(e1' has no"),
     "tag number": ('{"tokens": ["a"], "ner_tags": [1]}', "1: the tag 1 has no name"),
     "tag count": ('{"tokens": ["a"], "ner_tags": []}', "1: 1 tokens have 0 ner_tags"),
     "tag": ('\n{"tokens": ["a"], "ner_tags": ["Q-X"]}', "2: word 1: 'Q-X' is not a tag"),
@@ -278,6 +291,7 @@ BAD = {
     "CoNLL-U columns": (CONLLU + "\n1\tb\n", "3: a line has 2 columns, not 10"),
     "CoNLL-U number": (CONLLU + CONLLU.replace("1", "x", 1), "2: 'x' is no number of a word"),
     "closing bracket": (CONLLU.replace("_\n", "Entity=e1)\n"), "1: the bracket 'e1') was not op"),
+    "brackets": (CONLLU.replace("_\n", "Entity=(e1-X(e2-Y))\n"), "1: the bracket (e1 is not cl"),
     "opening bracket": (CONLLU.replace("_\n", "Entity=(e1-X\n"), "1: the bracket (e1 is not cl"),
 }  # fmt: skip
 
@@ -296,7 +310,7 @@ def test_bad_input_is_an_error_that_names_file_and_line(what: str, tmp_path: Pat
         ({"a.ann": "T1\tX 0 1\ta\n"}, "a.ann:1: there is no a.txt beside it"),
         ({"a.ann": "T1\tX 0 9\ta\n", "a.txt": "abc"}, "a.ann:1: a span goes from character 0 to 9"),
         ({"a.ann": "\nT1 X 0 1\n", "a.txt": "abc"}, "a.ann:2: this is no span"),
-        ({"a.ann": "", "a.txt": b"a\n\xff"}, "a.txt:2: the file is not UTF-8"),
+        ({"a.ann": "", "a.txt": b"\n\xff"}, "a.txt:2: the file is not UTF-8"),
         ({"notes.md": "x"}, "has no files to read"),
         ({"a.jsonl": LINE, "b.iob": "a O\n"}, "different formats: "),
     ],

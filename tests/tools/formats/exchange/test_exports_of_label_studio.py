@@ -11,7 +11,10 @@ import pytest
 
 from format_files import entities_of, left_out_of, records_in, texts_of, written
 from spacy_cascade.errors import CorpusError
-from spacy_cascade.tools.formats.exchange.registry import find_sources
+from spacy_cascade.tools.formats.exchange.base import FormatOptions
+from spacy_cascade.tools.formats.exchange.label_studio import annotated_task
+from spacy_cascade.tools.formats.exchange.registry import find_sources, format_named
+from spacy_cascade.tools.formats.exchange.source import Row, Source
 from spacy_cascade.tools.formats.placing import Misfit, misfit_of
 from spacy_cascade.tools.formats.texts import AnnotatedText, Record
 
@@ -76,7 +79,8 @@ def test_labels_on_a_page(
 ) -> None:  # fmt: skip
     value = ends(*place, **({"text": own} if has_text else {}))
     start, end = offsets
-    for given in (value, value | {"globalOffsets": {"start": start, "end": end}}):
+    offsets_given = [{"start": start, "end": end}, {"start": None, "end": end}, {"start": start}]
+    for given in (value, *(value | {"globalOffsets": one} for one in offsets_given)):
         made = region(given, "hypertextlabels")
         made["value"][kind] = made["value"].pop("hypertextlabels")
         (text,) = texts([task({"text": PAGE}, made)])
@@ -99,10 +103,17 @@ def test_global_offsets_count_utf16_or_styles_if_the_texts_of_regions_say_so() -
         ("<table><tr><td>x</td><td>Ada</td></tr></table>",
          "/table[1]/tbody[1]/tr[1]/td[2]/text()[1]", "x\nAda"),
         ("<div>a<!-- b -->Ada</div>", "/div[1]/text()[2]", "aAda"),
+        ("<p>Ada</p><p>x</p>", "/p/text()", "Ada\nx"),
+        ("<ul><li>Ada</li><li>x</li></ul>", "/ul[1]", "Ada\nx"),
         ("<html><head><title>t</title></head><body><div>Ada</div></body></html>",
          "/div[1]/text()[1]", "Ada"),
         ("<pre>\nAda\r\n</pre>", "/pre[1]/text()[1]", "Ada\n"),
         ("Ada", "/text()[1]", "Ada"),
+        ("Ada<p>x <b>y</b>z</p>", "/text()[1]", "Ada\nx yz"),
+        ("<p>Ada</p>x", "/p[1]/text()[1]", "Ada\nx"),
+        ("<noscript><b>x</b></noscript>Ada", "/text()[1]", "Ada"),
+        ("<html><body>Ada</body>\n</html>", "/text()[1]", "Ada"),
+        ("<i>" * 300 + "Ada", "/i[1]" * 300 + "/text()[1]", "Ada"),
         ("<script>let x = '<p>';</script><b>Ada</b>", "/b[1]/text()[1]", "Ada"),
     ],
 )  # fmt: skip
@@ -110,6 +121,25 @@ def test_paths_are_those_of_a_browser(page: str, path: str, shown: str) -> None:
     value = ends(path, 0, path, 3, text="Ada")
     (text,) = texts([task({"text": page}, region(value, "hypertextlabels"))])
     assert (text.text, entities(text)) == (shown, [("Ada", "PER")])
+
+
+def test_a_page_may_lack_a_body() -> None:
+    value = {"globalOffsets": {"start": 0, "end": 3}, "text": "Ada"}
+    pages = ("<html><!-- <body --></html>", "<p>Ada</p>")
+    tasks = [task({"text": page}, region(value, "hypertextlabels")) for page in pages]
+    bad: list[CorpusError] = []
+    assert [text.text for text in texts(tasks, on_bad=bad.append)] == ["", "Ada"]
+    assert len(bad) == 1
+
+
+def test_each_region_is_where_it_fits() -> None:
+    """One may count characters, and another one of the same text UTF-16 code units."""
+    places = [(2, "Ada"), (11, "Eve"), (19, "Bob"), (5, "the")]
+    results = [region({"start": start, "end": start + 3, "text": found}) for start, found in places]
+    (text,) = texts([task({"text": "😀 Ada met Eve and Bob."}, *results)])
+    fits = [misfit_of(text.text, mention)[0] is None for mention in text.mentions]
+    assert fits == [True, True, True, False]
+    assert [one.start for one in text.mentions[:3]] == [2, 10, 18]
 
 
 def test_a_page_without_labels_and_a_region_that_does_not_fit() -> None:
@@ -121,8 +151,10 @@ def test_a_page_without_labels_and_a_region_that_does_not_fit() -> None:
     ]
     found = texts(tasks)
     assert [text.text for text in found] == ["Nobody", "Ada"]
-    (mention,) = found[1].mentions
-    assert misfit_of("Ada", mention)[0] == Misfit.DIFFERS
+    found += texts([task({"text": "Ada"}, region({**SPAN, "text": " "}))])
+    for text in found[1:]:
+        (mention,) = text.mentions
+        assert misfit_of("Ada", mention)[0] == Misfit.DIFFERS
 
 
 TURNS = [
@@ -156,6 +188,24 @@ def test_turns_have_their_text_under_many_names(names: tuple[str, str]) -> None:
             assert entities(text) == [("Rome", "PER")]
 
 
+@pytest.mark.parametrize(
+    ("first", "start"),
+    [("2", 0), (2, 0), (-1, 0), ("x", 0), (None, 0), (0.0, 0), ("0", "x"), ("0", None)],
+)
+def test_a_region_of_no_turn_is_an_error(first: Any, start: Any) -> None:
+    for value in (ends(first, start, "1", 3), ends("0", 0, first, start)):
+        with pytest.raises(CorpusError, match="a region does not say where it is"):
+            texts([task({"dialogue": TURNS}, region(value, "paragraphlabels"))])
+
+
+@pytest.mark.parametrize("turns", [[{"text": "a"}, {"n": 1}], [{"text": "a"}, 3], [], "", [["a"]]])
+def test_other_lists_are_no_dialogue(turns: Any) -> None:
+    with pytest.raises(
+        CorpusError, match=r"there is no text under 'text'.*Set --field to one of: "
+    ):
+        texts([task({"chat": turns})])
+
+
 def test_the_text_of_a_turn_may_have_another_name_than_usual() -> None:
     turns = [{"text": "one two", "caption": "Ada came"}]
     value = ends("0", 0, "0", 3, text="Ada")
@@ -174,10 +224,9 @@ OTHERS = [
     ({"type": "textarea", "value": {"text": ["x"]}}, "results of the type textarea"),
     ({"type": "labels", "value": SPAN}, "regions without a label"),
     ({"type": "labels", "value": {**SPAN, "labels": []}}, "regions without a label"),
-    (
-        region({"start": 0.5, "end": 1.5, "channel": 0}, original_length=9.0),
-        "regions of audio or video",
-    ),
+    ({"value": {**SPAN, "labels": "PER"}}, "results of the type unknown"),
+    (region({"start": 0.5, "end": 1.5, "channel": 0}), "regions of audio or video"),
+    (region({"start": 0.5, "end": 1.5}, original_length=9.0), "regions of audio or video"),
 ]
 
 
@@ -219,6 +268,31 @@ def test_an_export_with_the_numbers_of_predictions() -> None:
     assert entities(texts([made], predictions=True)[0]) == [("Ada", "PER")]
     with pytest.raises(CorpusError, match="only the numbers of predictions"):
         texts([made | {"annotations": []}], predictions=True)
+
+
+def test_annotators_are_named() -> None:
+    people: list[tuple[Any, str]] = [
+        (5, "5"), ({"id": 5, "email": "a@b.example"}, "a@b.example"), ({"id": 5}, "5"), (None, ""),
+        ({}, ""),
+    ]  # fmt: skip
+    work = [{"result": [region(SPAN)], "completed_by": person} for person, _ in people]
+    found = texts([task({"text": "Ada came"}) | {"annotations": work}], all_annotators=True)
+    assert [text.annotator for text in found] == [name for _, name in people]
+    small = {"id": 1, "text": "Ada came", "label": [{**SPAN, "labels": ["PER"]}], "annotator": 7}
+    assert [text.annotator for text in texts([small])] == ["7"]
+
+
+def test_the_annotation_of_a_task_that_counts() -> None:
+    """As the backend of Label Studio reads one."""
+    works = [{"result": [region(SPAN)], "was_cancelled": True}, {"result": [region(SPAN)]}]
+    made = task({"text": "Ada came", "title": "b"}) | {"annotations": works}
+    works[1]["result"] += [region(SPAN, to_name="title"), region(SPAN, to_name="text")]
+    cancelled, other, text = annotated_task(Row(made, 1, Path("in")), FormatOptions())
+    assert left_out_of([cancelled, other]) == [
+        "cancelled annotations", "regions of another text (--field title reads it)",
+    ]  # fmt: skip
+    assert isinstance(text, AnnotatedText)
+    assert entities(text) == [("Ada", "PER")] * 2
 
 
 def test_the_annotation_marked_as_ground_truth_counts() -> None:
@@ -266,6 +340,16 @@ def test_files_of_other_tools_are_not_taken_for_its_own(other: object, tmp_path:
         find_sources(path)
 
 
+def test_the_small_export_is_a_list(tmp_path: Path) -> None:
+    small = {"text": "Ada", "label": [{**SPAN, "labels": ["PER"]}]}
+    exported = {"text": "Ada", "annotator": 1, "lead_time": 2.5}
+    mixed = {"text": "Ada", "label": [*small["label"], {"x": 1}]}
+    for one, is_small in ((small, True), (exported, True), (mixed, False)):
+        for content, expected in ((json.dumps([one]), is_small), (json.dumps(one), False)):
+            source = Source(written(tmp_path / "in.json", content))
+            assert format_named("label-studio").recognises(source) == expected
+
+
 @pytest.mark.parametrize(
     ("result", "message"),
     [
@@ -273,6 +357,9 @@ def test_files_of_other_tools_are_not_taken_for_its_own(other: object, tmp_path:
          "a region does not say where it is"),
         (region(ends("4", 0, "4", 1), "paragraphlabels"),
          "the offsets '4' and '4' are not whole numbers"),
+        (region(ends("/p[1]/text()[1]", None, "/p[1]/text()[1]", 1), "hypertextlabels"),
+         "a region does not say where it is"),
+        (region({"start": 0, "end": None, "text": "x"}), "the offsets 0 and None are not whole"),
         (region({"start": 0, "end": None}), "the offsets 0 and None are not whole numbers"),
         ({"type": "labels"}, "a result of the type labels has no value"),
         (3, "a result is no JSON object"),

@@ -9,7 +9,7 @@ import pytest
 from format_files import records_in, written
 from spacy_cascade.errors import CorpusError
 from spacy_cascade.tools.formats.placing import Misfit, misfit_of
-from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Record
+from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Mention, Record
 
 TEXT = "Role of TNF-α and IL‑6 in β-cell failure."
 HEAD = "7|t|" + TEXT + "\n"
@@ -48,8 +48,10 @@ def test_a_mention_may_be_a_normal_form(found: str, mention: str, tmp_path: Path
 
 
 def test_mentions_of_the_text_are_read_as_they_are(tmp_path: Path) -> None:
-    text = only_text(tmp_path, (*place("TNF-α"), "TNF-α"))
-    assert (kept(text), text.reading) == (["TNF-α"], "")
+    """Also a part of a word, where the mention is this part."""
+    text = only_text(tmp_path, (*place("TNF-α"), "TNF-α"), (*place("fail"), "fail"))
+    assert text.mentions == tuple(Mention((place(one),), "X") for one in ("TNF-α", "fail"))
+    assert text.reading == ""
 
 
 def test_offsets_in_bytes_are_told_by_the_mentions(tmp_path: Path) -> None:
@@ -88,6 +90,7 @@ def test_relations_are_left_out_and_counted(tmp_path: Path) -> None:
     [
         ("7\t0\t4\tRole", "there are 4 fields"),
         ("7\t0\t4", "there are 3 fields"),
+        (f"7\t0\t{'9' * 19}\tRole\tX", r"the offsets \['0', '9{19}'\] are not whole numbers"),
         ("7\tx0\t4\tRole\tX", r"the offsets \['x0', '4'\] are not whole numbers"),
         ("7\t0\t-4\tRole\tX", r"the offsets \['0', '-4'\] are not whole numbers"),
         ("7\tx\ty\tRole\tX\tD1", r"the offsets \['x', 'y'\] are not whole numbers"),

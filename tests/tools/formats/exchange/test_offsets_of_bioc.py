@@ -7,7 +7,7 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from xml.sax.saxutils import escape, quoteattr
 
 import pytest
@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from format_files import entities_of, left_out_of, records_in, texts_of, written
 from spacy_cascade.errors import CorpusError
-from spacy_cascade.tools.formats.texts import AnnotatedText, Record
+from spacy_cascade.tools.formats.exchange.passages import Gaps
+from spacy_cascade.tools.formats.exchange.passages import Passage as Placed
+from spacy_cascade.tools.formats.texts import AnnotatedText, Mention, Record
 
 
 class Span(NamedTuple):
@@ -138,22 +140,60 @@ def test_what_offsets_count_is_told(write: Callable[..., str]) -> None:
 
 @pytest.mark.parametrize("write", WRITERS)
 @pytest.mark.parametrize("overlap", [1, 4])
+@pytest.mark.parametrize("start", [0, 30])
 def test_passages_that_overlap_are_read_where_annotations_fit(
-    write: Callable[..., str], overlap: int
+    write: Callable[..., str], overlap: int, start: int
 ) -> None:
     first, second = "Levels of tollin rose", "Quexin binds MIR7."
-    offset = len(first) - overlap
+    offset = start + len(first) - overlap
     passages = [
-        Passage(0, first, [Span(10, 6, "tollin"), Span(17, 4, "rose")]),
+        Passage(start, first, [Span(start + 10, 6, "tollin"), Span(start + 17, 4, "rose")]),
         Passage(offset, second, [Span(offset, 6, "Quexin"), Span(offset + 13, 4, "MIR7")]),
     ]
     text = only_text(write(passages))
-    assert text.text == f"{first}\n{second}"
+    assert text.text == " " * start + f"{first}\n{second}"
     assert [found for found, _ in entities_of(text)] == ["tollin", "rose", "Quexin", "MIR7"]
     assert text.reading == "passages that overlap"
     shifted = [passages[0], passages[1]._replace(spans=[Span(offset + 1, 6, "Quexin")])]
     with pytest.raises(CorpusError, match=rf"at offset {offset} begins before the end of the one"):
         records(write(shifted))
+
+
+def with_annotation(content: str, offset: int, found: str) -> str:
+    """The JSON with an annotation that is in no passage."""
+    value = json.loads(content)
+    place = [{"offset": offset, "length": len(found)}]
+    annotation = {"infons": {"type": "Other"}, "text": found, "locations": place}
+    value["documents"][0]["annotations"] = [annotation]
+    return json.dumps(value)
+
+
+def test_annotations_of_the_document_count_from_its_start() -> None:
+    """Also where a passage begins inside of another, and where others count from passages."""
+    first, second = "Levels rose", "se Quexin binds."
+    overlapping = as_json([Passage(3, first), Passage(12, second)])
+    text = only_text(with_annotation(overlapping, 10, "ro"))
+    assert (entities_of(text), text.mentions[0].parts) == ([("ro", "Other")], ((10, 12),))
+    reverse = as_json([Passage(9, "p53 binds"), Passage(0, "MIR7 and")])
+    text = only_text(with_annotation(reverse, 5, "and"))
+    assert (text.text[9:], entities_of(text)) == ("p53 binds\nMIR7 and", [("and", "Other")])
+    relative = [
+        Passage(0, "p53 é"),
+        Passage(6, "p53 MIR7", [Span(0, 3, "p53"), Span(4, 4, "MIR7")]),
+    ]
+    text = only_text(with_annotation(as_json(relative), 2, "3"))
+    assert entities_of(text) == [("3", "Other"), ("p53", "Gene"), ("MIR7", "Gene")]
+    assert text.reading == "offsets from the start of a passage"
+
+
+def test_a_document_without_passages_has_no_place_for_annotations() -> None:
+    assert only_text(as_json([])).text == ""
+    without_text = as_json([Passage(0, "p53", [Span(0, 3, "p53")])]).replace(
+        ', "text": "p53", "loc', ', "loc'
+    )
+    assert only_text(without_text).mentions == (Mention(((0, 3),), "Gene"),)
+    with pytest.raises(CorpusError, match="a span goes from character 2 to 5, but the text has 0"):
+        records(with_annotation(as_json([]), 2, "p53"))
 
 
 def test_relations_are_left_out_and_counted() -> None:
@@ -189,12 +229,32 @@ def test_annotations_in_odd_places_are_not_lost(element: str) -> None:
     assert entities_of(text) == [("x", "Y"), ("p53", "Gene")]
 
 
-@pytest.mark.parametrize("inside", ["b<!-- x -->c", "b<?x y?>c", "<![CDATA[bc]]>", "<i>b</i>c"])
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "b<!-- x -->c",
+        "b<?x y?>c",
+        "<![CDATA[bc]]>",
+        "<i>b</i>c",
+        "<i>" * 300 + "b" + "</i>" * 300 + "c",
+    ],
+    ids=range(5),
+)
 def test_nothing_inside_of_a_text_cuts_it(inside: str) -> None:
     content = as_xml([Passage(0, "a@ d", [Span(3, 1, "d")])]).replace("@", inside)
     content = content.replace('offset="3"', 'offset="4"')
     text = only_text(content)
     assert (text.text, entities_of(text)) == ("abc d", [("d", "Gene")])
+
+
+@pytest.mark.parametrize("inside", ["<!-- x -->", "<?x y?>"])
+def test_nothing_inside_of_other_elements_cuts_them(inside: str) -> None:
+    content = as_xml([Passage(12, "p53", [Span(12, 3, "p53")])])
+    for found in ("<id>1", "<offset>1", ">Ge"):
+        content = content.replace(found, found + inside)
+    text = only_text(content.replace("</id>", "7</id>"))
+    assert (text.name, text.text) == ("17", " " * 12 + "p53")
+    assert [(one.start, one.label) for one in text.mentions] == [(12, "Gene")]
 
 
 @pytest.mark.parametrize(
@@ -219,6 +279,21 @@ def test_no_file_is_read_by_way_of_an_entity(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="entity &a; is not expanded") as caught:
         records(content, "bioc-xml")
     assert "4711" not in str(caught.value)
+
+
+def test_gaps_may_be_filled_up_to_a_limit() -> None:
+    """The passages themselves add to what may be filled."""
+    gaps, told = Gaps(left=5), list[str]()
+
+    def fail(problem: str, advice: str) -> NoReturn:
+        told.append(problem)
+        raise CorpusError(problem)
+
+    gaps.fill([Placed(6, "a", fail), Placed(5, "bc", fail), Placed(9, "d", fail)])
+    assert (gaps.left, told) == (1, [])
+    with pytest.raises(CorpusError):
+        Gaps(left=5).fill([Placed(7, "a", fail)])
+    assert told == ["the offset 7 is far behind the text before it"]
 
 
 @pytest.mark.parametrize("write", WRITERS)

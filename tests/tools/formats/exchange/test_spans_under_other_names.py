@@ -11,7 +11,7 @@ import pytest
 from format_files import records_in, written
 from spacy_cascade.errors import CorpusError
 from spacy_cascade.tools.formats.exchange.registry import AUTO, find_sources
-from spacy_cascade.tools.formats.exchange.source import Source
+from spacy_cascade.tools.formats.exchange.source import Row, Source
 from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Record
 
 TEXT = "Ada came to Rome."
@@ -91,6 +91,7 @@ def test_other_lists_are_no_spans(tmp_path: Path) -> None:
     rest = {
         "relations": [{"from_id": 1, "to_id": 2, "type": "in"}], "Comments": ["x"], "numbers": [1],
         "sents": [{"start": 0, "end": 17}], "meta": {"source": "a"}, "scores": [0.5],
+        "notes": [{"start": 0, "label": "x"}],
     }  # fmt: skip
     for first in FIRST.values():
         _, found = records([first | rest], tmp_path / "in.jsonl")
@@ -129,3 +130,11 @@ def test_what_follows_a_list_is_not_lost(rest: str, line: int, tmp_path: Path) -
     path.write_text(json.dumps([FIRST["prodigy"]]) + rest)
     with pytest.raises(CorpusError, match=rf"in\.json:{line}: there is more after the end of the"):
         list(Source(path).rows())
+
+
+@pytest.mark.parametrize(("n", "is_cut"), [(68, False), (69, True)])
+def test_errors_show_the_beginning_of_an_object(n: int, is_cut: bool) -> None:
+    row = Row({"a": "é" + "x" * (n - 3)}, 7, Path("in"))
+    shown = '{"a": "\\u00e9' + "x" * (n - 3) + '"}'
+    shown = shown[:80] + "…" if is_cut else shown
+    assert str(row.error("odd", "Mend it")) == f"in:7: odd, in {shown}. Mend it."

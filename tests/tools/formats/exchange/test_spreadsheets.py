@@ -20,6 +20,9 @@ from spacy_cascade.errors import ConfigError, CorpusError
 from spacy_cascade.tools.formats.columns import ReadOptions
 from spacy_cascade.tools.formats.exchange.base import FormatOptions, WordFormat
 from spacy_cascade.tools.formats.exchange.registry import find_sources, format_named
+from spacy_cascade.tools.formats.exchange.sheets import head_of
+from spacy_cascade.tools.formats.exchange.source import Source
+from spacy_cascade.tools.formats.spreadsheets import read_workbook, rows_of
 from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
 
 Words = list[list[tuple[str, str]]]
@@ -59,16 +62,20 @@ def sentences(path: Path, form: str = "auto", **options: Any) -> list[tuple[Any,
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_a_word_a_row(separator: str, encoding: str, tmp_path: Path) -> None:
+def test_a_word_a_row(
+    separator: str, encoding: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
     path = written(tmp_path / "in.csv", as_csv(WORDS, separator).encode(encoding))
     assert sentences(path) == FOUND
     assert find_sources(path)[0].name == "csv-words"
+    assert not list(recwarn)
 
 
 def test_an_encoding_that_is_no_unicode_is_seen_and_said(tmp_path: Path) -> None:
     words = written(tmp_path / "words.csv", as_csv(WORDS).encode("latin-1"))
-    with pytest.warns(UserWarning, match="read with the encoding cp1252, as it is not UTF-8"):
+    with pytest.warns(UserWarning, match="read with the encoding cp1252, as it is not") as told:
         assert sentences(words) == FOUND
+    assert told[0].filename == __file__  # whoever reads is warned
     table = as_csv([["text", "entities"], ["Zoë left.", "[(0, 3, 'PER')]"]])
     texts = written(tmp_path / "texts.csv", table.encode("latin-1"))
     stdout, _ = run("convert", texts, tmp_path / "out.spacy")
@@ -117,14 +124,26 @@ def test_a_frame_with_an_index_and_tags_of_several_kinds(tmp_path: Path) -> None
 def test_lists_of_words_and_tags_in_a_row(words: str, tmp_path: Path) -> None:
     rows = [["Sentence #", "Sentence", "POS", "Tag"],
             ["1", words, "['NNP', 'VBD']", "['B-PER', 'O']"],
+            ["", "", "", ""],
             ["2", "Oslo burns", "['NNP', 'VBZ']", "['B-LOC', 'O']"]]  # fmt: skip
     path = written(tmp_path / "in.csv", as_csv(rows))
     assert sentences(path) == [
         (("Kim", "left"), [(0, 1, "PER")]), (("Oslo", "burns"), [(0, 1, "LOC")]),
     ]  # fmt: skip
-    rows.append(["3", "one two", "['CD']", "['O']"])
-    with pytest.raises(CorpusError, match=r"in\.csv:4: there is not one tag for each word"):
-        sentences(written(path, as_csv(rows)))
+    for bad in (["3", "one two", "['CD']", "['O']"], ["3", "a", "", "'O'"], ["3", "a", "", "7"]):
+        with pytest.raises(CorpusError, match=r"in\.csv:5: there is not one tag for each word"):
+            sentences(written(path, as_csv([*rows, bad])))
+
+
+def test_rows_may_be_shorter_than_others(tmp_path: Path) -> None:
+    found = [(("Kim", "left"), [(0, 1, "PER")])]
+    for names in ([["word", "tag", "note"]], []):
+        for notes in (["x", ""], ["", "x"]):
+            words = zip(["Kim", "left"], ["B-PER", "O"], notes, strict=True)
+            rows = [*names, *([word, tag, *[note] * bool(note)] for word, tag, note in words)]
+            columns = ReadOptions(word_column=0, tag_column=1)
+            path = written(tmp_path / "in.csv", as_csv(rows))
+            assert sentences(path, columns=columns) == found
 
 
 @pytest.mark.parametrize(("tags", "missing", "said"), [
@@ -138,9 +157,9 @@ def test_empty_tags(
     path = written(tmp_path / "in.csv", as_csv(rows))
     reader, sources = find_sources(path)
     assert isinstance(reader, WordFormat)
-    with pytest.warns(UserWarning, match=said):
+    with pytest.warns(UserWarning, match=said) as told:
         (document,) = reader.read(sources[0], FormatOptions())
-    assert document.sentences[0].missing == missing
+    assert (document.sentences[0].missing, len(told)) == (missing, 1)
 
 
 def test_a_row_may_end_before_its_tag_and_with_another_line_end(tmp_path: Path) -> None:
@@ -158,10 +177,16 @@ def test_columns_by_number_and_rows_without_names(tmp_path: Path) -> None:
     assert sentences(written(tmp_path / "a.csv", as_csv(body))) == [
         (("Kim", "left"), [(0, 1, "PER")])
     ]
-    named = written(tmp_path / "b.csv", as_csv([["Wort", "?", "Marke"], *body]))
+    outside_first = written(tmp_path / "d.csv", as_csv(body[::-1]))
+    assert sentences(outside_first) == [(("left", "Kim"), [(1, 2, "PER")])]
+    named = written(tmp_path / "b.csv", as_csv([["B", "x-y", "Marke"], *body]))
     assert sentences(named) == [(("Kim", "left"), [(0, 1, "PER")])]
     options = ReadOptions(word_column=1, tag_column=2)
     assert sentences(named, columns=options) == [(("x", "x"), [(0, 1, "PER")])]
+    two = written(tmp_path / "e.csv", as_csv([["word", "tag", "mine"], *body]))
+    assert sentences(two, columns=ReadOptions(tag_column=2)) == [(("Kim", "left"), [(0, 1, "PER")])]
+    with pytest.raises(CorpusError, match=r"empty\.csv has no words"):
+        sentences(written(tmp_path / "empty.csv", ""), "csv-words", columns=options)
     with pytest.raises(CorpusError, match=r"the columns are not known: Wort, Satz\. Name them"):
         sentences(written(tmp_path / "c.csv", "Wort;Satz\nKim;eins\nging;eins\n"))
 
@@ -177,7 +202,23 @@ def test_quotes_that_no_spreadsheet_wrote(tmp_path: Path) -> None:
     assert sentences(tabs) == [(("Kim", '"', "left", '"'), [(0, 1, "PER")])]
 
 
+@pytest.mark.parametrize(
+    ("cell", "word"),
+    [('"a"', "a"), ('"a""b"', 'a"b'), ('"a', '"a'), ('a"', 'a"'), ('"a"b"', '"a"b"'), ('""', "")],
+)
+def test_quotes_between_tabs_are_those_of_a_spreadsheet_or_words(
+    cell: str, word: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "in.tsv", f"word\ttag\nKim\tB-PER\n{cell}\tO\n")
+    options = ReadOptions(on_bad_word="replace")
+    ((words, _),) = sentences(path, columns=options)
+    assert words == ("Kim", word or "\ufffd")
+
+
 def test_errors_name_the_row(tmp_path: Path) -> None:
+    path = written(tmp_path / "in.csv", b"word,tag\nKim,O\n\x81,O\n")
+    with pytest.raises(CorpusError, match=r"in\.csv:3: the file is not UTF-8\. Save it as UTF-8"):
+        sentences(path)
     path = written(tmp_path / "in.csv", "word,tag\nKim,B-PER\nleft,Q-\n")
     with pytest.raises(CorpusError, match=r"in\.csv:3: 'Q-' is not a tag, in 'left,Q-'"):
         sentences(path)
@@ -189,6 +230,7 @@ TEXTS = {
     "objects": '[{"start": 0, "end": 3, "label": "PER"}, {"start": 13, "end": 17, "type": "LOC"}]',
     "Label Studio": '[{"start": 0, "end": 3, "text": "Kim", "labels": ["PER"]}, '
     '{"start": 13, "end": 17, "text": "Graz", "labels": ["LOC"]}]',
+    "JSON": '[{"start": 0, "end": 3, "label": "PER", "by": null}, [13, 17, "LOC"]]',
     "spaCy 2": "{'entities': [(0, 3, 'PER'), (13, 17, 'LOC')]}",
 }
 
@@ -201,12 +243,34 @@ def test_a_text_a_row(kind: str, separator: str, tmp_path: Path) -> None:
             ["a3", "Not yet.", ""]]  # fmt: skip
     path = written(tmp_path / "in.csv", as_csv(rows, separator))
     assert find_sources(path)[0].name == "csv-texts"
-    found = texts_in(path)
+    found = texts_in(path, field="other")
     assert [(one.name, one.text, one.is_annotated) for one in found] == [
         ("a1", "Kim lives in Graz.", True), ("a2", 'He said:\n"no", twice;', True),
         ("a3", "Not yet.", False),
     ]  # fmt: skip
     assert entities_of(*found) == [("Kim", "PER"), ("Graz", "LOC")]
+
+
+@pytest.mark.parametrize("nothing", ["", "nan", "NaN", "None", "null", " "])
+def test_another_field_and_cells_that_say_nothing(nothing: str, tmp_path: Path) -> None:
+    rows = [["text", "Body", "entities"], ["x", "Kim left.", "[(0, 3, 'PER')]"],
+            ["x", "Not\r\nyet.", nothing]]  # fmt: skip
+    path = written(tmp_path / "in.csv", as_csv(rows))
+    found = texts_in(path, field="BODY")
+    assert [(one.text, one.is_annotated) for one in found] == [
+        ("Kim left.", True), ("Not\r\nyet.", False),
+    ]  # fmt: skip
+    assert entities_of(*found) == [("Kim", "PER")]
+
+
+def test_a_table_of_texts_is_told_by_its_names(tmp_path: Path) -> None:
+    for name, header, expected in (
+        ("in.csv", "id,text", ["id", "text"]), ("in.csv", "text,word", []),
+        ("in.csv", "word,x", []), ("in.txt", "id,text", []), ("in.csv", "x,tag", []),
+        ("in.csv", "word,tag", ["word", "tag"]), ("in.txt", "Text,LABEL", ["text", "label"]),
+    ):  # fmt: skip
+        source = Source(written(tmp_path / name, f"{header}\na,b\n"))
+        assert head_of(source).header == expected
 
 
 def test_bad_cells_name_their_row_and_can_be_skipped(tmp_path: Path) -> None:
@@ -222,14 +286,18 @@ def test_bad_cells_name_their_row_and_can_be_skipped(tmp_path: Path) -> None:
 
 def test_rows_of_entities_lack_their_texts(tmp_path: Path) -> None:
     rows = [["document", "start", "end", "text", "label"], ["0", "0", "3", "Kim", "PER"]]
-    with pytest.raises(CorpusError, match="each row is an entity, and the texts"):
-        sentences(written(tmp_path / "in.csv", as_csv(rows)))
+    for n_first in (0, 1):
+        table = as_csv([row[n_first:] for row in rows])
+        with pytest.raises(CorpusError, match="each row is an entity, and the texts"):
+            sentences(written(tmp_path / "in.csv", table))
 
 
 def test_a_separator_that_is_named_in_the_first_line(tmp_path: Path) -> None:
     content = "sep=;\n" + as_csv([["text", "entities"], ["Kim left.", "[(0, 3, 'PER')]"]], ";")
     (text,) = texts_in(written(tmp_path / "in.csv", content))
     assert (entities_of(text), text.where.endswith(":3")) == ([("Kim", "PER")], True)
+    rows = rows_of(tmp_path, "sep=ab,c\nd,e\n")  # this one is a name
+    assert [line.cells for line in rows] == [["sep=ab", "c"], ["d", "e"]]
 
 
 def test_a_cell_may_hold_a_long_document(tmp_path: Path) -> None:
@@ -252,13 +320,16 @@ def workbook(path: Path, *sheets: Sequence[Sequence[object]]) -> Path:
 
 
 def test_workbooks(tmp_path: Path) -> None:
-    more = [["", cell, "CD", "O"] for cell in (2.0, 7, datetime(2020, 1, 31))]
+    more = [["", cell, "CD", "O"] for cell in (2.0, 7, 2.5, datetime(2020, 1, 31))]
     path = workbook(tmp_path / "words.xlsx", [], [*WORDS, *more], [["note"]])
     with pytest.warns(UserWarning, match="read with its sheet 'Part 2' alone, not Part 3"):
         first, (last, spans) = sentences(path)
     assert (first, last, spans) == (
-        FOUND[0], ("Lund", "#2", "2", "7", "2020-01-31"), [(0, 1, "geo")],
+        FOUND[0], ("Lund", "#2", "2", "7", "2.5", "2020-01-31"), [(0, 1, "geo")],
     )  # fmt: skip
+    assert [line.number for line in read_workbook(path, 3).lines] == [1, 2, 3]
+    with pytest.raises(CorpusError, match="the columns are not known: none"):
+        sentences(workbook(tmp_path / "empty.xlsx", []), "csv-words")
     rows = [["text", "entities"], ["Kim left.", "[(0, 3, 'PER')]"]]
     run("convert", workbook(tmp_path / "texts.xlsx", rows), tmp_path / "out.spacy")
     assert entities_in(tmp_path / "out.spacy") == [("Kim", "PER")]
@@ -305,6 +376,15 @@ def test_what_is_written_is_read_again(
 
 
 def test_entities_and_confidences_are_written(tmp_path: Path) -> None:
+    texts = [
+        AnnotatedText("Kim left.", (Mention(((0, 3),), "PER", score=0.5),), "a"),
+        AnnotatedText("Él", (Mention(((0, 2),), "É"),)),
+    ]
+    format_named("csv-texts").write(texts, tmp_path / "scores.csv")
+    assert (tmp_path / "scores.csv").read_bytes().decode("utf-8-sig").splitlines() == [
+        "id,text,entities,scores", 'a,Kim left.,"[[0, 3, ""PER""]]",[0.5]',
+        ',Él,"[[0, 2, ""É""]]",',
+    ]  # fmt: skip
     rows = {"text": "Kim left.", "spans": [{"start": 0, "end": 3, "label": "PER", "score": 0.5}]}
     source = written(tmp_path / "in.jsonl", json.dumps(rows))
     run("convert", source, tmp_path / "docs.spacy")

@@ -63,6 +63,24 @@ def test_other_layers_and_annotations_of_the_same_word(tmp_path: Path) -> None:
         "1-3\t8-12\tOslo\tPROPN\tNNP\t_\t*[1]|*[2]\tORG[1]|LOC[2]\t*->1-1\t*\t_\t_\t",
     )  # fmt: skip
     assert entities_of(text) == [("Bank of Oslo", "ORG"), ("Oslo", "LOC")]
+    text = document(
+        tmp_path, [NER],
+        "#Text=Bank of",
+        "1-1\t0-4\tBank\t*[2]|*[1]\tLOC[2]|ORG[1]\t",
+        "1-2\t5-7\tof\t*[1]\tORG[1]\t",
+    )  # fmt: skip
+    assert entities_of(text) == [("Bank of", "ORG"), ("Bank", "LOC")]
+
+
+def test_columns_of_other_layers_may_stand_first(tmp_path: Path) -> None:
+    layers = ["#T_CH=x.Link|a|b", "#T_RL=x.Dependency|kind|BT_x.POS", "#T_SP=x.Role|ROLE_x|", NER]
+    text = document(
+        tmp_path, layers,
+        "#Text=of Oslo",
+        "1-1\t0-2\tof\t*->1-1\t*\tX\t1-1\tY\tY\tY\t_\t_\t",
+        "1-2\t3-7\tOslo\t_\t_\t_\t_\t_\t_\t_\t*\tLOC\t",
+    )  # fmt: skip
+    assert entities_of(text) == [("Oslo", "LOC")]
 
 
 def test_the_first_layer_of_spans_where_none_is_of_entities(tmp_path: Path) -> None:
@@ -73,6 +91,8 @@ def test_the_first_layer_of_spans_where_none_is_of_entities(tmp_path: Path) -> N
         "1-2\t4-8\tacts\t_\t_\t",
     )  # fmt: skip
     assert entities_of(text) == [("p53", "ENT")]
+    lines = ("#Text=p53", "1-1\t0-3\tp53\tx\t*\t")
+    assert entities_of(document(tmp_path, ["#T_SP=x.Gene|kind|more"], *lines)) == [("p53", "x")]
 
 
 def test_marks_that_are_escaped(tmp_path: Path) -> None:
@@ -108,6 +128,7 @@ def test_parts_of_words_and_texts_of_several_lines(tmp_path: Path) -> None:
         ([], "1-1\t0-1\ta\t_\t", ":1: there is no layer of spans"),
         ([NER], "1-1\t0-1\ta", ":6: expected 5 columns, but found 3"),
         ([NER], "1-1\t0-1\tb\t_\t_\t", ":6: the word 'b' is not in its #Text"),
+        ([NER], "1-1\tx-1\ta\t_\t_\t", ":6: the word 'a' is not in its #Text"),
     ],
 )
 def test_damaged_files_name_the_line(
@@ -116,3 +137,16 @@ def test_damaged_files_name_the_line(
     with pytest.raises(CorpusError) as caught:
         document(tmp_path, layers, "#Text=a", line)
     assert message.replace(":6", f":{5 + len(layers)}") in str(caught.value)
+
+
+@pytest.mark.parametrize(("offsets", "part", "is_there"), [
+    ("10-12", "an", True), ("12-14", "ti", True), ("12-14", "an", False), ("9-11", " an", False),
+    ("9-10", "n", False), ("10-10", "", True), ("9-9", "", False),
+])  # fmt: skip
+def test_a_part_stands_in_its_word(offsets: str, part: str, is_there: bool, tmp_path: Path) -> None:
+    lines = ("#Text=anti", "1-1\t10-14\tanti\t_\t_\t", f"1-1.1\t{offsets}\t{part}\t*\tA\t")
+    if is_there:
+        assert entities_of(document(tmp_path, [NER], *lines)) == [(part, "A")]
+        return
+    with pytest.raises(CorpusError, match=rf":7: the word '{part}' is not in its #Text"):
+        document(tmp_path, [NER], *lines)

@@ -11,6 +11,7 @@ import pytest
 from commands import run_command as run
 from format_files import entities_in, entities_of, left_out_of, records_in, texts_in, written
 from spacy_cascade.errors import CorpusError
+from spacy_cascade.tools.formats.columns import ReadOptions
 from spacy_cascade.tools.formats.exchange.base import FormatOptions, WordFormat
 from spacy_cascade.tools.formats.exchange.registry import find_sources
 
@@ -68,11 +69,14 @@ KEPT = {
     ),
     "Argilla 1 with objects": (
         "argilla",
-        lines({"text": TEXT, "annotation": OBJECTS, "prediction": [], "status": "Validated"}),
+        lines({"text": TEXT, "annotation": OBJECTS, "status": "Validated"}),
     ),
     "Argilla, feedback": (
         "argilla",
-        lines({"text": TEXT, "ner": [{"user_id": "u", "value": OBJECTS, "status": "submitted"}],
+        lines({"text": TEXT, "vectors": [[0.5]],
+               "ner": [{"user_id": "v", "value": [], "status": "submitted"},
+                                     {"user_id": "u", "value": OBJECTS, "status": "submitted"},
+                                     {"user_id": "w", "value": None, "status": "discarded"}],
                "ner-suggestion": None, "metadata": "{}"}),
     ),
     "Argilla 2": (
@@ -83,7 +87,7 @@ KEPT = {
     ),
     "Argilla 2 as a dataset": (
         "argilla",
-        lines({"id": "a", "status": "completed", "_server_id": "s", "text": TEXT,
+        lines({"id": "a", "status": "completed", "_server_id": "s", "prompt": TEXT,
                "ner.responses": [OBJECTS], "ner.responses.users": ["u"],
                "ner.responses.status": ["submitted"], "ner.suggestion": None}),
     ),
@@ -115,6 +119,10 @@ def test_what_nobody_annotated_in_dataturks(tmp_path: Path) -> None:
     rows = [{"content": "One.", "annotation": None}, {"content": "Two.", "annotation": []}]
     path = written(tmp_path / "in.json", lines(*rows))
     assert [one.is_annotated for one in texts_in(path)] == [False, True]
+    point = {"start": 0, "end": None}
+    row = {"content": "One.", "annotation": [{"label": ["X"], "points": [point]}]}
+    with pytest.raises(CorpusError, match="the offsets 0 and None are not whole numbers"):
+        texts_in(written(path, lines(row)))
 
 
 def test_offsets_that_count_utf16(tmp_path: Path) -> None:
@@ -142,9 +150,15 @@ def test_suggestions_and_discarded_records_of_argilla(tmp_path: Path) -> None:
     suggested, _ = texts_in(path, predictions=True)
     assert (entities_of(suggested), suggested.is_annotated) == (FOUND, True)
     assert left_out_of(records_in(path)) == ["texts that were discarded"]
+    rows = [{"text": TEXT, "ner.responses": [], "ner.suggestion": OBJECTS}]
+    (suggested,) = texts_in(written(path, lines(*rows)), predictions=True)
+    assert entities_of(suggested) == FOUND
     classic = {"text": TEXT, "prediction": [["PER", 0, 12, 0.9]], "annotation": None, "status": "x"}
     (text,) = texts_in(written(path, lines(classic)), predictions=True)
     assert entities_of(text) == FOUND[:1]
+    classic |= {"annotation": [["PER", 0]]}
+    with pytest.raises(CorpusError, match=r"has \['PER', 0\], not \[start, end, label\]"):
+        texts_in(written(path, lines(classic)))
 
 
 def test_words_of_gliner(tmp_path: Path) -> None:
@@ -161,6 +175,15 @@ def test_words_of_gliner(tmp_path: Path) -> None:
     ]  # fmt: skip
     run("convert", path, tmp_path / "out.spacy")
     assert entities_in(tmp_path / "out.spacy") == [("Mira Tolland of Quexo", "PER")]
+    row["tokenized_text"] = ["Mira", " ", "of", "Quexo", "left"]
+    _, (source,) = find_sources(written(path, "\n" + lines(row)))
+    with pytest.raises(CorpusError, match=r"in\.json:2: the word ' ' is only whitespace"):
+        reader.read(source, FormatOptions())
+    (document,) = reader.read(source, FormatOptions(ReadOptions(on_bad_word="replace")))
+    (sentence,) = document.sentences
+    assert sentence.words == ("Mira", "\ufffd", "of", "Quexo", "left")
+    assert (sentence.line, len(sentence.replaced)) == (2, 1)
+    row["tokenized_text"] = words
     row["ner"] = [[3, 5, "ORG"]]
     with pytest.raises(CorpusError, match=r"in\.json:1: 'ner' has \[3, 5, 'ORG'\] for 5 words"):
         reader.read(find_sources(written(path, lines(row)))[1][0], FormatOptions())

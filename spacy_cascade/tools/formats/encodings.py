@@ -64,7 +64,7 @@ def decoded(path: Path, data: bytes, encoding: str | None, errors: str = "strict
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise CorpusError(f"{path}:{line}: {problem_of(data, name)}") from error
-    if not encoding and "\0" in text and seeming_encoding(data) not in (None, _WESTERN):
+    if not encoding and name == "utf-8" and "\0" in text and seeming_encoding(data):
         raise CorpusError(f"{path}:1: {problem_of(data, name)}")
     return text.removeprefix(BYTE_ORDER_MARK)
 

@@ -306,7 +306,7 @@ def _phrases(sentences: Sequence[Sequence[str]], *, is_types: bool) -> list[Phra
             else:
                 phrases[-1] = phrases[-1]._replace(end=word + 1)
             before = label
-    return phrases if n_bad <= (1 - _SHARE) * n else []
+    return phrases if n - n_bad >= _SHARE * n else []
 
 
 def have_languages(words: Sequence[str]) -> bool:

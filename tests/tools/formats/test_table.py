@@ -139,8 +139,8 @@ def test_phrases_of_a_column() -> None:
 @pytest.mark.parametrize(
     ("tags", "is_found"),
     [
-        (["B-X", *"O" * 9, "x"], True),
-        (["B-X", *"O" * 8, "x", "x"], False),
+        (["B-X", *"O" * 8, "x"], True),
+        (["B-X", *"O" * 7, "x"], False),
         (["B-NP", "B-NP", "B-X", "B-X", "B-X"], True),
         (["B-NP", "B-NP", "B-X", "B-X"], False),
         (["O", "O"], False),

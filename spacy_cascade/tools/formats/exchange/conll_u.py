@@ -36,7 +36,9 @@ _ESCAPES = {"\\": "\\\\", "|": "\\p", " ": "\\s", "\n": "\\n", "\r": "\\r", "\t"
 _IN_BRACKETS = {**_ESCAPES, "-": "\\h", "(": "\\o", ")": "\\c"}
 """Of labels in brackets."""
 _ESCAPED = {escaped: character for character, escaped in _IN_BRACKETS.items()}
-_PIECE = re.compile(r"[()]|[^()]+")
+_BETWEEN = "\t"
+"""Stands between the brackets of the parts of a word."""
+_PIECE = re.compile(r"[()]|[^()\t]+")
 _PART = re.compile(r"(?P<id>.*)\[(?P<part>\d+)/(?P<n>\d+)\]")
 _DEFAULT_FIELDS = "eid-etype"
 
@@ -148,7 +150,7 @@ def _misc(text: str) -> dict[str, str]:
 
 def _merged(one: str, other: str) -> str:
     if _is_bracket(other):
-        return one + other
+        return one + _BETWEEN + other
     return other if one in ("", OUTSIDE) else one
 
 

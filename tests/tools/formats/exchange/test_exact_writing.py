@@ -161,12 +161,8 @@ def test_an_id_that_is_too_long_for_a_file_is_told(tmp_path: Path) -> None:
         ("NER=B-a\\pb\\tc\\sd\\\\e", "a|b\tc d\\e"),
         ("NER=B-a(b)", "a(b)"),
         ("Gloss=x|Entity=B-X", "X"),
-<<<<<<< HEAD
-        ("NER=|Entity=_|name=B-X", "X"),
-=======
         ("Entity=_|NER=B-X", "X"),
         ("Entity=|NER=B-X", "X"),
->>>>>>> t5
     ],
 )
 def test_misc_of_conll_u(misc: str, label: str, tmp_path: Path) -> None:
@@ -258,6 +254,7 @@ def test_a_part_of_a_word_may_have_its_tag_or_bracket(tmp_path: Path) -> None:
     for first, second, labels in (
         ("Entity=(1-X)", "Entity=(2-Y)", "XY"), ("NER=B-X", "NER=I-X", "X"),
         ("NER=O", "NER=B-X", "X"), ("_", "NER=B-X", "X"), ("Entity=(1-X)", "_", "X"),
+        ("Entity=(1-X", "Entity=1)", "X"),
     ):  # fmt: skip
         rows = [("1-2", "au", "_"), (1, "à", first), (2, "le", second), (3, "x", "_")]
         path.write_text("".join(ROW.format(*row) for row in rows))

@@ -166,7 +166,7 @@ def test_spans_of_a_classifier_without_types_are_refused() -> None:
     nlp.add_pipe("cascade_reranker")
     nlp.initialize()
     assert nlp(Doc(nlp.vocab)).spans[KEY].name == KEY
-    with pytest.raises(ConfigError, match="'cascade_reranker' .* Train cascade_classifier first"):
+    with pytest.raises(ConfigError, match=r"'cascade_reranker' .* Train cascade_classifier first"):
         nlp(make_doc(nlp.vocab, TEXTS[0]))
 
 

@@ -58,6 +58,7 @@ _MORE_TESTS = {
         "systems/reranking/test_reranker.py",
     ),
     "systems/abbreviations": ("features/test_names.py", "features/test_span_context.py"),
+    "systems/many_labels": ("inference/test_dense_losses.py", "inference/test_viterbi.py"),
     "systems/second_look": ("features/test_group_attributes.py",),
     "systems/tagging": (
         "pipeline/test_base.py",

@@ -70,7 +70,7 @@ def likely(kernel, everything, tag_set, least, room, n_known=None):
     return dict(zip(rows, probabilities[:n].tolist(), strict=True))
 
 
-@pytest.mark.parametrize("size", [1.0, 4.0, 800.0])
+@pytest.mark.parametrize("size", [1.0, 4.0, 30.0, 800.0])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_several_sequences(generator: np.random.Generator, scheme: str, size: float) -> None:
     """Of some sizes numbers underflow, and the other kernel takes over."""
@@ -94,5 +94,6 @@ def test_several_sequences(generator: np.random.Generator, scheme: str, size: fl
     ]
     assert by_kernel[0] == pytest.approx(by_kernel[1], abs=1e-9)
     assert len(by_kernel[0]) > 5
+    assert max(*by_kernel[0].values(), *by_blocks) <= 1.0
     few = likely(block_likely_spans, everything, tag_set, 0.02, 4, len(by_kernel[0]))
     assert few.items() <= by_kernel[0].items()

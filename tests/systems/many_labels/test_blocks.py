@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spacy_cascade.inference.chain import log_partitions
 from spacy_cascade.inference.lattice import Lattice, free_lattice
 from spacy_cascade.inference.schemes import SCHEMES, TagSet
 from spacy_cascade.systems.many_labels import lockstep
 from spacy_cascade.systems.many_labels.blocks import added, blocks_of, multiplied
-from spacy_cascade.systems.many_labels.lockstep import make_batches
+from spacy_cascade.systems.many_labels.lockstep import make_batches, summed
 from spacy_cascade.systems.many_labels.products import Shape, add_products, best_sums, in_tiles
+from strategies import random_chain, together
 
 LATTICES = [
     *(TagSet(scheme, labels).lattice(False) for scheme in SCHEMES for labels in ("A", "ABC")),
@@ -90,6 +92,22 @@ def test_a_batch_is_of_a_size_or_one_sequence(monkeypatch: pytest.MonkeyPatch) -
     assert make_batches(starts, np.array([5]), is_partial, 10) == []
     monkeypatch.setattr(lockstep, "_ROWS", 14)
     assert [len(batch.sequence) for batch in make_batches(starts, *asked)] == [1, 6]
+
+
+@pytest.mark.parametrize("size", [1.0, 150.0])
+def test_sums_in_lock_step(generator: np.random.Generator, size: float) -> None:
+    """Only where numbers would underflow a lane is lost, and from there nothing is left of it."""
+    lattice = TagSet("BILOU", ("A", "B")).lattice(False)
+    several = [random_chain(generator, lattice, n, size=size) for n in (3, 1, 9, 0, 6, 9)]
+    (chains, _), blocks = together(several), blocks_of(lattice)
+    weights, expected = multiplied(blocks, chains.transitions), np.empty(6)
+    log_partitions(chains, expected)
+    ((batch, rows, values),) = summed(blocks, chains, *weights, np.arange(6))
+    is_lost = np.isneginf(values)
+    assert is_lost.any() == (size > 1.0)
+    np.testing.assert_allclose(values[~is_lost], expected[batch.sequence][~is_lost])
+    at_end = [bool(rows.a[batch.lane == lane][-1].any()) for lane in range(len(values))]
+    assert at_end == (~is_lost).tolist()
 
 
 SIZES = [(1, 1, 1), (3, 5, 31), (4, 8, 32), (7, 3, 33), (9, 13, 70)]

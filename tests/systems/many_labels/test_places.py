@@ -54,6 +54,13 @@ def test_places_of_weights_that_are_not_zero(generator: np.random.Generator, sha
     is_crowded = (weights != 0).mean(axis=1) > 0.2
     np.testing.assert_array_equal(places.crowded >= 0, is_crowded)
     assert places.n_crowded == is_crowded.sum()
+    assert {each.dtype for each in (places.rows, places.columns, places.crowded)} == {
+        np.dtype("i4")
+    }
+
+
+def test_a_row_is_crowded_with_more_than_a_fifth_of_its_columns() -> None:
+    assert nonzero_places(np.tri(6, 20)).crowded.tolist() == [-1, -1, -1, -1, 0, 1]
 
 
 def test_seen_places(generator: np.random.Generator) -> None:

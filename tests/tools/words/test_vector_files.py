@@ -76,6 +76,10 @@ def test_few_numbers_and_few_words(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("the 1\nof 2\n")
     np.testing.assert_array_equal(read_vectors(path, 9).vectors, [[1], [2]])
+    path.write_text("new york 1 2\nthe 3 4\n")
+    np.testing.assert_array_equal(read_vectors(path, 9).vectors, [[3, 4]])
+    path.write_text("the 1 2 3 4 5 6 7\n")  # As many fields as the settings of floret's tables.
+    assert read_vectors(path, 9).words == ["the"]
     for text in ("the 1 2 3 4 5", "1 5\nthe 1 2 3 4 5\n", "the 1 2 3 4 5\nText.\n"):
         path.write_text(text)
         assert seems_to_have_vectors(path)
@@ -135,7 +139,8 @@ def test_words_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
         ("a.vec", "the 1 2\nof 1 2 3\n", "Line 2 of .* has 3 numbers where others have 2"),
         ("a.vec", "2 2\nthe 1 2\nof 1\n", "Line 3 of .* has 1 numbers where others have 2"),
         ("a.vec", "the 1 2\nof 1 x\n", "Line 2 of .* has 'x' among its numbers"),
-        ("a.vec", "the 1 2\nof x 1\n", "Line 2 of .* has 'x' among its numbers"),
+        ("a.vec", "the 1 2\nof x 1\nto y 1\n", "Line 2 of .* has 'x' among its numbers"),
+        ("a.vec", "the 1 2\n3 4\n", "Line 2 of .* has 1 numbers where others have 2"),
         ("a.floret", "50 2 3 6 2 2166136261 < >\n0 1 2\n", "no list of words"),
         ("a.bin", "neither\n", "no binary file of vectors"),
         ("a.bin", "", "no binary file of vectors"),
@@ -254,18 +259,20 @@ def test_other_versions_and_compressed_files(trained: Path, tmp_path: Path) -> N
         read_vectors(path, 100)
 
 
-def compact(
+def packed(
     width: int = 2,
     buckets: int = 3,
     longest: int = 3,
     hashes: int = 1,
     n_words: int = 1,
     n_rows: int = 4,
-    is_compressed: bool = False,
+    form: int = 2,
+    n_pruned: int = -1,
+    is_compressed: int = 0,
 ) -> bytes:
-    """A model of one word, or none, in floret's form."""
-    settings = (width, 5, 1, 1, 5, 1, 1, 2, buckets, 1, longest, 2, hashes, 0, 1e-4)
-    words = struct.pack("<iiiqq", n_words, n_words, 0, 9, -1)
+    """A model of one word, or none, in a form of floret's; 2 is the compact one."""
+    settings = (width, 5, 1, 1, 5, 1, 1, 2, buckets, 1, longest, form, hashes, 0, 1e-4)
+    words = struct.pack("<iiiqq", n_words, n_words, 0, 9, n_pruned)
     words += (b"the\0" + struct.pack("<qb", 9, 0)) * n_words
     sizes = struct.pack("<?qq", is_compressed, n_rows, width)
     rows = np.ones((n_rows, width), dtype="<f4").tobytes()
@@ -274,11 +281,12 @@ def compact(
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"longest": 100}, {"hashes": 4}, {"buckets": 1, "n_rows": 2}, {"width": 1}],
+    [{}, {"longest": 100}, {"hashes": 4}, {"buckets": 1, "n_rows": 2}, {"width": 1},
+     {"form": 1, "longest": 0, "buckets": 0, "n_rows": 1}],
 )  # fmt: skip
 def test_settings_at_their_ends(tmp_path: Path, settings: dict[str, int]) -> None:
     path = tmp_path / "a.bin"
-    path.write_bytes(compact(**settings))
+    path.write_bytes(packed(**settings))
     assert read_vectors(path, 9).words == ["the"]
 
 
@@ -297,15 +305,16 @@ def test_settings_at_their_ends(tmp_path: Path, settings: dict[str, int]) -> Non
 )  # fmt: skip
 def test_settings_that_no_model_has(tmp_path: Path, settings: dict[str, int]) -> None:
     path = tmp_path / "a.bin"
-    path.write_bytes(compact(**settings))
+    path.write_bytes(packed(**settings))
     rows, width = settings.get("n_rows", 4), settings.get("width", 2)
     with pytest.raises(CorpusError, match=f"is damaged: it has {rows} rows of {width} numbers"):
         read_vectors(path, 9)
 
 
-def test_compressed_models(tmp_path: Path) -> None:
+@pytest.mark.parametrize("settings", [{"is_compressed": 1}, {"n_pruned": 1}])
+def test_compressed_models(tmp_path: Path, settings: dict[str, int]) -> None:
     path = tmp_path / "a.bin"
-    path.write_bytes(compact(is_compressed=True))
+    path.write_bytes(packed(**settings))
     with pytest.raises(CorpusError, match="Give the model before its compression"):
         read_vectors(path, 9)
 

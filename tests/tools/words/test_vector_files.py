@@ -142,7 +142,7 @@ def test_words_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
         ("a.vec", "the 1 2\nof x 1\nto y 1\n", "Line 2 of .* has 'x' among its numbers"),
         ("a.vec", "the 1 2\n3 4\n", "Line 2 of .* has 1 numbers where others have 2"),
         ("a.floret", "50 2 3 6 2 2166136261 < >\n0 1 2\n", "no list of words"),
-        ("a.bin", "neither\n", "no binary file of vectors"),
+        ("a.bin", "neither\n", r"no binary file of vectors of fastText, floret or word2vec\.$"),
         ("a.bin", "", "no binary file of vectors"),
         ("a.txt.gz", "the 1 2\n", "Cannot read the vectors in .*a.txt.gz: Not a gzipped file"),
     ],
@@ -232,6 +232,7 @@ def test_parts_are_those_of_the_library(trained: Path, name: str, shortest: int)
     words = [word for word in model.get_words() if word != "</s>"]
     owner, hashes = parts_of(words, shortest, 4)
     assert (owner.dtype, hashes.dtype) == (np.int64, np.uint32)
+    assert parts_of(["</s>"], shortest, 4)[0].size == 0
     for i, word in enumerate(words):
         _, rows = model.get_subwords(word)
         assert sorted(hashes[owner == i] % 500 + len(model.get_words())) == sorted(rows[1:])
@@ -282,7 +283,7 @@ def packed(
 @pytest.mark.parametrize(
     "settings",
     [{}, {"longest": 100}, {"hashes": 4}, {"buckets": 1, "n_rows": 2}, {"width": 1},
-     {"form": 1, "longest": 0, "buckets": 0, "n_rows": 1}],
+     {"form": 1, "longest": 0, "buckets": 0, "n_rows": 1}, {"form": 1, "hashes": 9}],
 )  # fmt: skip
 def test_settings_at_their_ends(tmp_path: Path, settings: dict[str, int]) -> None:
     path = tmp_path / "a.bin"
@@ -297,7 +298,7 @@ def test_settings_at_their_ends(tmp_path: Path, settings: dict[str, int]) -> Non
         {"longest": 101},
         {"hashes": 0},
         {"hashes": 5},
-        {"buckets": 0, "n_rows": 1},
+        {"longest": 1, "buckets": 0, "n_rows": 1},
         {"buckets": 0, "n_rows": 0, "longest": 0, "n_words": 0},
         {"n_rows": 3},
         {"n_rows": 5},

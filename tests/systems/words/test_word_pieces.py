@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from spacy_cascade.errors import CorpusError
 from spacy_cascade.systems.words.pieces import WordPieces
 from spacy_cascade.systems.words.table import About, WordTable, values_of
 from spacy_cascade.tools.words.tables import table_of_pieces
@@ -56,6 +57,12 @@ def table() -> WordTable:
     pieces = WordPieces.of(PIECES, VECTORS, is_lower=False)
     better = -pieces.vectors(words[:2])
     return table_of_pieces(pieces, words, About("mine"), sizes=(2, 4), listed=better)
+
+
+def test_words_without_any_piece_make_no_table() -> None:
+    pieces = WordPieces.of(PIECES, VECTORS, is_lower=False)
+    with pytest.raises(CorpusError, match=r"No piece is part of any of the 2 words"):
+        table_of_pieces(pieces, ["xx", "yy"], About(), sizes=(2,))
 
 
 def finest(table: WordTable, words: list[str]) -> list[int]:

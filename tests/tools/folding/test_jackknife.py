@@ -16,6 +16,8 @@ from spacy.vocab import Vocab
 
 from commands import check_errors, run_command
 from helpers import PROJECT, take_interrupts
+from spacy_cascade.workflows import jackknife as workflow
+from spacy_cascade.workflows.jackknife import Jackknifed
 
 CONFIG = PROJECT / "configs/tagger.cfg"
 SETTINGS = ("--components.cascade_tagger.model.min_count", 1, "--training.max_epochs=2")
@@ -71,6 +73,41 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
         ((*data[:-1], tmp_path / "nodev.spacy", "--folds", 2), "nodev.spacy"),
     )
     assert not output.exists()
+
+
+def test_only_what_is_set_is_told_of_and_data_of_users_stay(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = [Doc(Vocab(), words=["a"], user_data={"from": "here"})]
+    found = Jackknifed(docs, 2, sets_tags=False, tag_accuracy=None, span_f1={"a": 0.5, "b": None})
+    monkeypatch.setattr(workflow, "jackknife", lambda *_, **__: found)
+    output = tmp_path / "out.spacy"
+    stdout, _ = run(CONFIG, corpus, output, "--dev", corpus)
+    assert "1 Doc in 5 folds with 2 trainings, spans 'a' F1 50.00, spans 'b' (no gold)" in stdout
+    (doc,) = DocBin().from_disk(output).get_docs(Vocab())
+    assert doc.user_data == {"from": "here"}
+
+
+@pytest.mark.parametrize(
+    ("done", "message"),
+    [
+        (0, "Stopped before the end. What was there before is unchanged."),
+        (2, "Stopped after 2 trainings. The same command goes on from"),
+    ],
+)
+def test_ctrl_c_says_how_to_go_on(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: int, message: str
+) -> None:
+    def stop(*_: object, work: Path, **__: object) -> None:
+        work.mkdir()
+        for i in range(done):
+            (work / f"training-{i}-digest").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workflow, "jackknife", stop)
+    stdout, stderr = run(CONFIG, corpus, tmp_path / "out.spacy", "--dev", corpus, exit_code=130)
+    assert message in stderr
+    assert stdout == ""
 
 
 @pytest.mark.slow(kind="commands")

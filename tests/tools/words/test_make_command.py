@@ -18,6 +18,8 @@ from spacy_cascade.locking import lock_folder
 from spacy_cascade.systems.words.files import read_table
 from spacy_cascade.systems.words.table import About, values_of
 from spacy_cascade.tools.words import making
+from spacy_cascade.tools.words.making import Settings
+from spacy_cascade.tools.words.splitting import TokenizerChoice
 from unlabelled_text import ANIMALS, STONES, paragraphs
 
 pytest.importorskip("floret")
@@ -68,6 +70,30 @@ def test_ctrl_c_says_how_to_go_on(
     stdout, _ = run(source, "--output", tmp_path / "own.words", exit_code=130)
     assert "Stopped. The same command goes on with what is in " in stdout
     assert "own.words.work" in stdout
+
+
+def test_settings_are_those_of_the_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[object] = []
+
+    def note(*arguments: object) -> None:
+        given.extend(arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(making, "make_table", note)
+    settings = Settings(
+        sizes=(3, 9), seed=1, max_words=20, vocabulary=Path("list.txt"), processes=3,
+        tokenizer=TokenizerChoice("de", "some.cfg"), json_field="body", min_count=2, dimensions=8,
+        epochs=4, max_texts=30,
+    )  # fmt: skip
+    options = (
+        "--sizes", "3,9", "--seed", 1, "--max-words", 20, "--vocabulary", "list.txt",
+        "--processes", 3, "--lang", "de", "--tokenizer", "some.cfg", "--field", "body",
+        "--min-count", 2, "--dimensions", 8, "--epochs", 4, "--max-texts", 30,
+    )  # fmt: skip
+    for wanted, more in ((Settings(), ()), (settings, options)):
+        given.clear()
+        run("a", "b", "--output", tmp_path / "own.words", *more, exit_code=130)
+        assert given[:4] == [["a", "b"], tmp_path / "own.words", wanted, About("own")]
 
 
 @pytest.mark.slow(kind="commands")

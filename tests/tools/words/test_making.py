@@ -23,8 +23,10 @@ from spacy_cascade.systems.words.files import read_table
 from spacy_cascade.systems.words.table import About, WordTable, values_of
 from spacy_cascade.tools.words import making, skip_gram, text
 from spacy_cascade.tools.words.making import Settings, work_folder
+from spacy_cascade.tools.words.sources import Kind, kind_of
 from spacy_cascade.tools.words.splitting import TokenizerChoice
 from spacy_cascade.tools.words.word_lists import sampled
+from spacy_cascade.tools.words.word_vectors import WordVectors
 from tiny_transformers import save_tiny
 from unlabelled_text import ANIMALS, STONES, paragraphs
 
@@ -79,6 +81,8 @@ def test_words_of_a_theme_are_a_cluster(tmp_path: Path) -> None:
     DocBin(docs=docs).to_disk(folder / "e.spacy")
     output = tmp_path / "folder" / "clusters.txt"
     settings, told = replace(SETTINGS, json_field="body"), list[str]()
+    work_folder(output).mkdir()
+    (work_folder(output) / "f.txt").write_text("No source. " * 9)
     table = make([tmp_path / "folder"], output, settings, told.append)
     assert len(table.arrays()["keys"]) == 17
     assert table.sizes[0] == 2
@@ -87,6 +91,7 @@ def test_words_of_a_theme_are_a_cluster(tmp_path: Path) -> None:
     assert found[0] != found[1]
     assert table.describe(*found[0], 0)
     assert len(told) == 4
+    assert told[1] == "Words of 5 files of text"
     assert [path.name for path in output.parent.iterdir() if path.is_file()] == [output.name]
     read = read_table("test", str(output))
     assert read.about == About("test")
@@ -159,7 +164,7 @@ def test_other_text_or_settings_begin_anew(
 
     assert run() == list(STAGES[:3])
     assert run(sizes=(3,), seed=1) == []
-    assert run(epochs=2) == run(epochs=1, dimensions=9) == ["write_vectors"]
+    assert run(epochs=2) == run(epochs=2, dimensions=9) == ["write_vectors"]
     assert run(min_count=2) == ["write_forms", "write_vectors"]
     assert run(tokenizer=TokenizerChoice("en")) == list(STAGES[:3])
     source.write_text("other text\n" * 99)
@@ -196,6 +201,24 @@ def test_settings_that_cannot_be() -> None:
     for sizes in ((1, 2), (2, 70_000)):
         with pytest.raises(ConfigError, match="--sizes are numbers from 2 to 65,535"):
             Settings(sizes=sizes)
+
+
+def test_threads_are_the_processes_or_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "available_cores", lambda: 7)
+    assert (Settings(processes=3).threads, Settings().threads) == (3, 7)
+
+
+def test_training_is_silent_and_takes_each_word_for_a_word(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """But the end of a line; also one that looks like a label to floret."""
+    path = tmp_path / "words"
+    path.write_text("a __label__b </s> c\n" * 9)
+    skip_gram.write_vectors(tmp_path / "vectors", path, 4, 1, 5, 1)
+    found = WordVectors.load(tmp_path / "vectors")
+    assert sorted(found.words) == ["__label__b", "a", "c"]
+    assert (found.vectors.shape, found.vectors.dtype) == ((3, 4), np.float32)
+    assert capfd.readouterr() == ("", "")
 
 
 # Other sources than text
@@ -277,10 +300,12 @@ def test_a_transformer_alone_and_with_text(source: Path, tmp_path: Path) -> None
         (["no_such_package"], "The package no_such_package is not installed"),
         (["no/such.vec"], "There is no text or file of vectors at no/such.vec"),
         (["no/such.txt"], "There is no text or file of vectors at no/such.txt"),
+        (["no/such.GZ"], "There is no text or file of vectors at no/such.GZ"),
         (["a.vec", "b.vec"], "a.vec as a file of word vectors and b.vec as a file of .* are two"),
         (["a.vec", "a.txt"], "a.txt was understood as text, and a.vec as a file of word vectors"),
         (["empty"], "The pipeline empty has no word vectors"),
         (["broken"], "Cannot load the pipeline broken"),
+        (["foreign"], "Cannot load the pipeline foreign.*nolanguage"),
         (["one.vec"], "one.vec has vectors of 1 words. Clusters are made of more"),
     ],
 )  # fmt: skip
@@ -294,11 +319,21 @@ def test_sources_that_cannot_be(
     spacy.blank("xx").to_disk("empty")
     Path("broken").mkdir()
     Path("broken/config.cfg").write_text("[nlp\n")
+    Path("foreign").mkdir()
+    for name in ("config.cfg", "meta.json"):
+        Path("foreign", name).write_text(
+            Path("empty", name).read_text().replace("xx", "nolanguage")
+        )
     output = tmp_path / "there.words"
     output.write_text("as before")
     with pytest.raises((ConfigError, CorpusError), match=message):
         make(sources, output)
     assert output.read_text() == "as before"
+
+
+def test_an_installed_package_is_a_pipeline_and_a_path_of_a_hub_a_transformer() -> None:
+    assert kind_of("spacy") is Kind.PIPELINE
+    assert kind_of("owner/name") is Kind.TRANSFORMER
 
 
 def test_a_sample_has_each_line_equally_often(tmp_path: Path) -> None:

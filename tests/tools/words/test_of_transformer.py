@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -10,10 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tqdm import tqdm
 
 from spacy_cascade.errors import ConfigError, CorpusError
 from spacy_cascade.systems.words.pieces import texts_of
 from spacy_cascade.systems.words.table import About
+from spacy_cascade.tools.words import transformer as transformers_of_text
 from spacy_cascade.tools.words.of_transformer import table_of_contexts, table_of_transformer
 from spacy_cascade.tools.words.principal import linear_map, principal_components
 from spacy_cascade.tools.words.transformer import Transformer
@@ -73,10 +77,18 @@ def test_pieces_are_what_the_tokenizer_makes_of_words(folder: Path) -> None:
     assert "animala" in vocabulary.whole_words
 
 
-def test_each_piece_is_passed_through_alone(folder: Path) -> None:
+def test_each_piece_is_passed_through_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     transformer = Transformer.load(str(folder), 1)
     numbers = read_vocabulary(transformer.tokenizer, str(folder)).numbers
+    bars = list[Any]()
+
+    def noted(*arguments: Any, **settings: Any) -> Any:
+        bars.append(tqdm(*arguments, file=io.StringIO(), **settings))
+        return bars[-1]
+
+    monkeypatch.setattr(transformers_of_text, "progress", noted)
     found = transformer.of_pieces(numbers)
+    assert [(bar.n, bar.total) for bar in bars] == [(len(numbers), len(numbers))]
     cls, sep = (transformer.tokenizer.convert_tokens_to_ids(name) for name in ("[CLS]", "[SEP]"))
     wanted = [row[1] for row in outputs(transformer, [[cls, n, sep] for n in numbers[:20]])]
     np.testing.assert_allclose(found[:20], wanted, atol=1e-5)
@@ -132,8 +144,13 @@ def test_means_over_contexts(folder: Path) -> None:
 
 def test_long_texts_are_read_in_parts(folder: Path) -> None:
     transformer = Transformer.load(str(folder), 1)
-    found = transformer.over_contexts([["the"] * 1000, ["of" * 500, "the"]], ["the"])
+    texts = [["the"] * 1000, ["of" * 500, "the"]]
+    found = transformer.over_contexts(texts, ["the"])
     assert np.isfinite(found).all()
+    sizes = [len(pieces) for pieces, _, _ in transformer._parts(texts[:1], {"the": 0})]
+    n = len(transformer.tokenizer(" the", add_special_tokens=False)["input_ids"])
+    most = 126 // n
+    assert sizes == [most * n] * (1000 // most) + [1000 % most * n]
 
 
 def test_words_of_text_are_listed_and_others_made_of_pieces(folder: Path) -> None:
@@ -162,6 +179,28 @@ def test_damaged_transformers_and_unknown_ones(folders: dict[str, Path], tmp_pat
     config.write_text(json.dumps({**settings, "model_type": "nonesuch"}))
     with pytest.raises(ConfigError, match=r"Cannot load a transformer from .*nonesuch"):
         Transformer.load(str(tmp_path), 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("It is gone", "It is gone."),
+        ("  Gone!\nIts cause.", "Gone!"),
+        ("Where?", "Where?"),
+        ("No.", "No."),
+        (" \n", "OSError."),
+    ],
+)  # fmt: skip
+def test_the_error_ends_as_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, text: str, line: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(text)
+
+    monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", fail)
+    message = f"Cannot load a transformer from here: {line} Give a folder"
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        Transformer.load("here", 1)
 
 
 class Pieces:

@@ -67,8 +67,9 @@ def test_pieces_are_forgotten_when_there_are_too_many(
 
 
 def test_a_very_long_piece_is_one_word(english: Language) -> None:
-    piece = "a-" * 1000
-    assert Splitter(english).lines([f"x {piece}"]).decode() == f"x {piece}\n"
+    piece = "a-" * 500
+    assert Splitter(english).lines([f"x {piece}a"]).decode() == f"x {piece}a\n"
+    assert Splitter(english).lines([piece]).decode().split() == words_of(english, piece)
 
 
 def test_unusual_texts(english: Language) -> None:
@@ -80,13 +81,22 @@ def test_unusual_texts(english: Language) -> None:
 def test_tokenizers_of_a_config_and_of_a_pipeline(tmp_path: Path) -> None:
     section = {"@tokenizers": "spacy_cascade.PunctuationTokenizer.v1"}
     nlp = spacy.blank("en", config={"nlp": {"tokenizer": section}})
+    nlp.meta.update(name="mine", version="1.2.3")
     nlp.config.to_disk(tmp_path / "a.cfg")
     nlp.to_disk(tmp_path / "model")
     for source in ("a.cfg", "model"):
         choice = TokenizerChoice(source=str(tmp_path / source))
         assert split_texts(choice, ["IL-2"]) == b"IL - 2\n"
         assert choice.describe()[:2] == ["en", nlp.config["nlp"]["tokenizer"]]
+    assert choice.describe()[2:] == ["mine", "1.2.3"]
     assert split_texts(TokenizerChoice(), ["IL-2"]) == b"IL-2\n"
+    assert len(TokenizerChoice().describe()) == 2
+
+
+def test_a_registered_tokenizer() -> None:
+    choice = TokenizerChoice("de", "spacy_cascade.PunctuationTokenizer.v1")
+    assert split_texts(choice, ["IL-2"]) == b"IL - 2\n"
+    assert choice.describe()[:2] == ["de", {"@tokenizers": choice.source}]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import JaroWinkler
 
@@ -33,6 +33,12 @@ def test_similarity_of_any_strings(pair: tuple[str, str]) -> None:
     assert fast(*pair) <= most_similar(*map(len, pair)) + 1e-12
 
 
+@pytest.mark.parametrize(("n", "m"), [(4, 4), (5, 4), (4, 7), (64, 9), (40, 64)])
+def test_lengths_alone_bound_the_similarity(n: int, m: int) -> None:
+    """One string that begins the other one reaches the bound."""
+    assert most_similar(n, m) == pytest.approx(fast("a" * n, "a" * m), abs=1e-12)
+
+
 def test_known_values() -> None:
     """From Winkler's papers."""
     for one, other, value in (("martha", "marhta", 0.961), ("dixon", "dicksonx", 0.813)):
@@ -53,6 +59,7 @@ def slow_nearest(span: Words, terms: list[list[str]]) -> float:
 
 @settings(max_examples=50)
 @given(st.lists(PHRASES, max_size=8), PHRASES)
+@example([["abcdefghxxxxxxxxxxxxxx"], ["abcdexghijklmnopqrst"]], ["abcdefghijklmnopqrst"])
 def test_few_terms_are_all_compared_that_begin_in_the_same_way(
     terms: list[list[str]], doc: list[str]
 ) -> None:

@@ -108,10 +108,16 @@ def test_without_texts_only_equal_words_match() -> None:
     assert search.steps("jaccard", context).tolist() == [0, 5]
 
 
+@pytest.mark.parametrize("terms", [[], [["a"], ["b"]]])
 @pytest.mark.parametrize("measure", MEASURES)
-def test_an_empty_dictionary_no_spans_and_no_words(measure: str) -> None:
+def test_an_empty_dictionary_no_spans_and_no_words(measure: str, terms: list[list[str]]) -> None:
+    """Spans that can be similar to no term take no room in the memory."""
     context = context_of(tokens_of([["alpha", "beta"]]), [(0, 1), (0, 2), (1, 2)])
-    assert search_of([]).steps(measure, context).tolist() == [0, 0, 0]
+    search = search_of(terms)
+    assert search.steps(measure, context).tolist() == [0, 0, 0]
+    assert [memory.any() for memory in search._memories.values()] == [False]
+    kinds = [each.dtype for each in search.nearest(measure, context)]
+    assert kinds == [np.int32, np.float64, np.int32]
     assert search_of([["alpha"]]).steps(measure, context_of(tokens_of([]), [])).tolist() == []
 
 
@@ -133,6 +139,20 @@ def test_the_longest_terms_and_spans_that_are_compared() -> None:
         assert search.nearest(measure, context).similarity.tolist() == pytest.approx(
             [1.0, (63 / 64) ** (0.5 if measure == "tfidf" else 1)]
         )
+
+
+@pytest.mark.parametrize("measure", ["tfidf", "jaro_winkler"])
+@pytest.mark.parametrize(
+    ("of_term", "of_span", "is_similar"),
+    [(63, 64, True), (64, 64, True), (64, 63, True), (65, 64, False), (64, 65, False)],
+)
+def test_strings_of_up_to_64_characters_are_compared(
+    measure: str, of_term: int, of_span: int, is_similar: bool
+) -> None:
+    word = "abcd" * 17
+    search = search_of([[f"{word[: of_term - 1]}x"]])
+    context = context_of(tokens_of([[word[:of_span]]]), [(0, 1)])
+    assert (search.nearest(measure, context).similarity[0] > 0.95) == is_similar
 
 
 def test_terms_are_kept_once_in_lower_case() -> None:

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from similar_spans import dictionary_of, tokens_of
+from spacy_cascade.numeric.hashing import HashFunction
+from spacy_cascade.numeric.key_filter import KeyFilter
 from spacy_cascade.systems.dictionaries.similarity.query import (
     Query,
     Together,
+    _pair,
     add_word,
     enter_close,
     enter_following,
@@ -31,7 +34,7 @@ class Text:
         self.squares = random.integers(1, 4, N_WORDS).astype(np.float64)
         counts = random.permutation(np.arange(N_WORDS) % 4)
         starts = np.append(0, np.cumsum(counts))
-        numbers = [np.sort(random.choice(70, n, replace=False)) for n in counts]
+        numbers = [60 + np.sort(random.choice(8, n, replace=False)) for n in counts]
         closeness = random.uniform(0.9, 1, starts[-1])
         self.matches = Matches(starts, np.concatenate(numbers).astype(np.int32), closeness)
         linked = np.triu(random.random((N_WORDS, N_WORDS)) < 0.5, 1)
@@ -104,7 +107,7 @@ def test_what_the_words_of_a_span_match(seed: int) -> None:
         after = [e for e in expected[i + 1 :] if text.is_linked[words[own], words[e[1]]]]
         strongest = {k: max(each for _, word, each in after if word == k) for _, k, _ in after}
         assert norm == pytest.approx(np.linalg.norm([*strongest.values()]))
-        for sign in (1 << 5 | 1 << 40, 2**64 - 1, 0):
+        for sign in (1 << 5 | 1 << 61, 2**64 - 1, 1, 0):
             in_sign = {k for number, k, _ in after if sign >> (number & 63) & 1}
             within = following_in(query.bits, query.strongest, np.uint64(sign), n)
             assert within == pytest.approx(np.linalg.norm([strongest[k] for k in in_sign]))
@@ -129,3 +132,24 @@ def test_words_that_may_stand_in_one_term() -> None:
                 assert linked >> k & 1
             if word == other or {word, other} & {"new", "other"}:
                 assert not linked >> k & 1
+
+
+@pytest.mark.parametrize("lets_all_through", [True, False])
+def test_only_different_words_may_stand_in_one_term(lets_all_through: bool) -> None:
+    """As far as the filter lets their pair through; other rows may match the same word."""
+    bits = np.full(1, 2**64 - 1 if lets_all_through else 0, dtype=np.uint64)
+    pairs = KeyFilter(bits, HashFunction(np.uint64(1), np.uint64(58)))
+    numbers = np.array([4, 4, 2], dtype=np.int32)
+    matches = Matches(np.array([0, 1, 2, 3]), numbers, np.ones(3))
+    together = tokens_together(pairs, np.arange(3, dtype=np.int32), matches, 3)
+    assert together.linked.tolist() == ([4, 2, 0] if lets_all_through else [0, 0, 0])
+
+
+def test_pairs_of_terms_have_a_bit_each_of_some_twenty_places() -> None:
+    dictionary = dictionary_of([[f"{n}a", f"{n}b"] for n in range(18)] + [["c"], ["d", "e", "d"]])
+    pairs = pairs_of(dictionary)
+    assert 16 * 19 <= 64 * len(pairs.bits) <= 32 * 19
+    assert 0 < sum(f"{bits:b}".count("1") for bits in pairs.bits.tolist()) <= 19
+    assert pairs_of(dictionary) is pairs
+    keys = {int(_pair(low, high)) for low in range(10) for high in range(low + 1, 10)}
+    assert len(keys) == 45

@@ -25,6 +25,8 @@ def fast(one: str, other: str) -> float:
 
 @settings(max_examples=60)
 @given(PAIRS)
+@example(("abcdefgh", "abxxxxxx"))
+@example(("abcdef", "bcadef"))
 def test_similarity_of_any_strings(pair: tuple[str, str]) -> None:
     """Those of rapidfuzz and of the definition, also of close ones."""
     expected = JaroWinkler.similarity(*pair, prefix_weight=0.1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -20,15 +22,17 @@ from spacy_cascade.systems.dictionaries.similarity.seen_words import (
 )
 
 
-def test_characters_bound_how_close_words_are() -> None:
+@pytest.mark.parametrize("is_repeated", [False, True])
+def test_characters_bound_how_close_words_are(is_repeated: bool) -> None:
     """Those in common stand first; so the similarity is the largest one of such words."""
-    for n in range(4, 13):
-        for m in range(4, 13):
-            for common in range(4, min(n, m) + 1):
-                one, other = [*range(n)], [*range(common), *range(20, 20 + m - common)]
-                signs = bits_of(np.array(one + other, dtype=np.uint8), np.array([0, n, n + m]))
-                similarity = jaro_winkler(*("".join(map(chr, word)) for word in (one, other)))
-                assert _can_be_close(n, m, *signs) == (similarity >= 0.9 - 1e-9)
+    for n, m, common in product(range(4, 13), range(4, 13), range(4, 13)):
+        if common <= min(n, m):
+            foreign = [20] * (m - common) if is_repeated else [*range(20, 20 + m - common)]
+            one, other = [*range(n)], [*range(common), *foreign]
+            signs = bits_of(np.array(one + other, dtype=np.uint8), np.array([0, n, n + m]))
+            similarity = jaro_winkler(*("".join(map(chr, word)) for word in (one, other)))
+            assert _can_be_close(n, m, *signs) == (similarity >= 0.9 - 1e-9)
+            assert _can_be_close(m, n, *signs[::-1]) == (similarity >= 0.9 - 1e-9)
 
 
 @pytest.mark.parametrize("number", [0, 1, 1 << 63, 0x8001_F00F_0110_7FFE, 2**64 - 1])
@@ -43,8 +47,29 @@ def test_words_of_the_least_similarity_are_close() -> None:
     assert found.similarity[0] == pytest.approx(0.9)
 
 
+def test_the_most_similar_words_are_close() -> None:
+    """The word itself first, of equally similar ones the first of the dictionary."""
+    heads, ends = ("abc", "abf", "xyz"), [*product("de", repeat=2), *product("de", repeat=3), ()]
+    texts = [head + "".join(end) for head in heads for end in ends]
+    terms = [*texts[::2], *(f"{text}-dedede{text}" for text in texts)]
+    dictionary = dictionary_of([[text] for text in terms])
+    known = list(texts_of(dictionary))
+    # The table has words by their hashes.
+    texts += ["a", "ab", "abz", "zzzde", *(f"ab0-dedede{head}" for head in heads)]
+    texts.sort(key=lambda text: hash_strings([text])[0])
+    tokens = tokens_of([texts])
+    assert tokens.text_of is not None
+    close = SeenWords(dictionary).see(tokens.lower, tokens.text_of).table.close
+    for row, text in enumerate(texts):
+        found = slice(*close.starts[row : row + 2])
+        pairs = [(closeness(text, word), n) for n, word in enumerate(known)]
+        expected = sorted((-value, n) for value, n in pairs if value)[:MOST_CLOSE]
+        assert close.numbers[found].tolist() == [n for _, n in expected]
+        np.testing.assert_allclose(close.closeness[found], [-value for value, _ in expected])
+
+
 @pytest.mark.parametrize("letter", "abc")
-def test_of_equally_similar_words_the_first_ones_are_close(letter: str) -> None:
+def test_of_many_equally_similar_words_the_first_ones_are_close(letter: str) -> None:
     dictionary = dictionary_of([[f"{'abc'[n % 3]}receptor-kinase{n:03}"] for n in range(200)])
     text = f"{letter}receptor-kinasexyz"
     seen = SeenWords(dictionary).see(hash_strings([text]), lambda key: text)
@@ -60,6 +85,18 @@ def test_each_word_is_looked_at_once_until_there_are_too_many(
     for text in ("alpha", "beta", "alpha", "gamma", "beta"):
         words.see(hash_strings([text]), lambda _, text=text: asked.append(text) or text)
     assert asked == ["alpha", "beta", "gamma", "beta"]
+
+
+def test_tables_with_and_without_texts_have_arrays_of_the_same_kinds() -> None:
+    """So kernels are compiled once for both."""
+    words = SeenWords(dictionary_of([["alpha"]]))
+    keys = hash_strings(["alpha", "beta"])
+    kinds = [
+        [array.dtype for array in (*table[:3], *table.equal, *table.close)]
+        for table in (words.see(keys, lambda key: "a").table, words.see_without_texts(keys).table)
+    ]
+    assert kinds[0] == kinds[1]
+    assert kinds[0][:3] == [np.int32, np.uint8, np.int64]
 
 
 def test_the_table_waits_for_the_lock() -> None:

@@ -61,14 +61,15 @@ def slow_nearest(span: Words, terms: list[list[str]]) -> float:
 
 @settings(max_examples=50)
 @given(st.lists(PHRASES, max_size=8), PHRASES)
-@example([["abcdefghxxxxxxxxxxxxxx"], ["abcdexghijklmnopqrst"]], ["abcdefghijklmnopqrst"])
+@example([["abcdefghxxxxxxxxxxxxxx"], ["abcdefgxijklmnopqrst"]], ["abcdefghijklmnopqrst"])
+@example([["abcdxxxxxxxxxxxx"]], ["abcd"])
 def test_few_terms_are_all_compared_that_begin_in_the_same_way(
     terms: list[list[str]], doc: list[str]
 ) -> None:
-    spans = all_spans([doc])
-    found = search_of(terms).nearest("jaro_winkler", context_of(tokens_of([doc]), spans))
-    expected = [slow_nearest(doc[start:end], terms) for start, end in spans]
-    np.testing.assert_allclose(found.similarity, expected, atol=1e-9)
+    for spans in (all_spans([doc]), all_spans([doc])[::-1]):
+        found = search_of(terms).nearest("jaro_winkler", context_of(tokens_of([doc]), spans))
+        expected = [slow_nearest(doc[start:end], terms) for start, end in spans]
+        np.testing.assert_allclose(found.similarity, expected, atol=1e-9)
 
 
 def test_tokens_may_be_split_in_another_way() -> None:
@@ -78,6 +79,11 @@ def test_tokens_may_be_split_in_another_way() -> None:
     assert [search.dictionary.text(n) for n in found.term] == ["il-2 receptor", "nf-kappab"]
     assert found.similarity[0] == 1.0
     assert found.similarity[1] > 0.95
+
+
+def test_of_terms_with_the_same_characters_the_first_one_is_found() -> None:
+    context = context_of(tokens_of([["il-", "2"]]), [(0, 2)])
+    assert search_of([["il", "-2"], ["il-2"]]).nearest("jaro_winkler", context).term.tolist() == [0]
 
 
 def test_among_many_terms_the_same_one_is_always_found() -> None:

@@ -36,7 +36,7 @@ def test_a_span_is_compared_with_its_neighbours_in_alphabetical_order() -> None:
     ends = ["".join(letters) for n in range(2, 7) for letters in product("ab", repeat=n)]
     texts = [*ends, *("a" * 8 + end for end in ends)]
     random.Random(0).shuffle(texts)
-    terms, asked = texts[:150], texts[150:]
+    terms, asked = texts[:150], [*texts[150:], "a" * 8 + "!" * 12]
     bounds = np.cumsum([0, *(len(split(text)) for text in asked)])
     tokens = tokens_of([[word for text in asked for word in split(text)]])
     search = search_of([split(text) for text in terms])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,6 +107,25 @@ def test_without_texts_only_equal_words_match() -> None:
     assert search.steps("jaro_winkler", context).tolist() == [0, 0]
     assert search.steps("tfidf", context).tolist() == [0, 5]
     assert search.steps("jaccard", context).tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_phrase_that_recurs_is_searched_for_once(measure: str) -> None:
+    """Also in another batch, when the index has nothing any more."""
+    search = search_of([["alpha", "gene"]])
+    doc = ["new", "alpha", "gene"]
+    first = search.steps(measure, context_of(tokens_of([doc]), all_spans([doc])))
+    asked: Any = search.measure(measure)
+    nothing = (
+        {"terms": asked._index.terms[:0]}
+        if measure == "jaro_winkler"
+        else {"starts": np.zeros_like(asked._index.starts)}
+    )
+    asked._index = asked._index._replace(**nothing)
+    context = context_of(tokens_of([doc]), all_spans([doc]))
+    assert not search.nearest(measure, context).similarity.any()
+    assert search.steps(measure, context).tolist() == first.tolist()
+    assert first.max() == len(MEASURES[measure].steps)
 
 
 @pytest.mark.parametrize("terms", [[], [["a"], ["b"]]])

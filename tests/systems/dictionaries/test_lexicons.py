@@ -14,7 +14,16 @@ from reference import left_out, longest_matches
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.resources import InvalidArray, span_flags
 from spacy_cascade.features.strings import hash_string
-from spacy_cascade.systems.dictionaries.lexicons import BEGIN, INSIDE, Lexicon, _find
+from spacy_cascade.numeric.hashing import HashFunction
+from spacy_cascade.systems.dictionaries.lexicons import (
+    BEGIN,
+    INSIDE,
+    Lexicon,
+    TermTable,
+    _fill,
+    _find,
+    _make_table,
+)
 from spacy_cascade.systems.dictionaries.listed_terms import ListedTerms
 from spacy_cascade.systems.dictionaries.terms import Term, spell
 
@@ -72,6 +81,21 @@ def test_terms_that_fall_into_the_same_place(unlucky):
     _find(table, keys, places)
     np.testing.assert_array_equal(table.slots[places, 0], keys)
     np.testing.assert_array_equal(np.sort(table.slots[:, 0])[-99:], keys)
+
+
+@pytest.mark.parametrize(("fifth", "fits"), [(2, True), (1, False)])
+def test_a_table_is_crowded_if_steps_are_more_than_its_places(fifth: int, fits: bool) -> None:
+    """Four keys belong in the first place, which takes 6 steps; the fifth takes 2 or 3 more."""
+    table = TermTable(np.zeros((8, 2), dtype=np.uint64), HashFunction(np.uint64(1), np.uint64(61)))
+    keys = np.array([1, 2, 3, 4, fifth << 61], dtype=np.uint64)
+    assert _fill(keys, keys, table) == fits
+
+
+def test_tables_are_a_third_to_two_thirds_full() -> None:
+    for n in range(50):
+        keys = np.arange(1, n + 1, dtype=np.uint64)
+        size = len(_make_table(keys, np.ones(n, dtype=np.int32)).slots)
+        assert 3 * n / 2 < size <= 3 * n + 2
 
 
 def test_beginnings_of_terms_are_no_terms():
@@ -159,6 +183,8 @@ def test_a_term_of_one_doc_only():
     ]
     words, sequence_starts, doc_starts, flags = arrays(docs)
     lexicon = make_lexicon([["p53"], ["stat5"], ["none"]])
+    assert sorted(lexicon.count_docs(words, doc_starts, flags).tolist()) == [0, 1, 2]
+    assert lexicon.count_docs(words, doc_starts, flags * 0).tolist() == [0, 0, 0]
     knowing = learnt(lexicon, words, doc_starts, flags)
     for _ in range(2):  # it changes nothing for later
         values = knowing.values_of_others(words, sequence_starts, doc_starts, flags)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import JaroWinkler
 
@@ -25,12 +25,20 @@ def fast(one: str, other: str) -> float:
 
 @settings(max_examples=60)
 @given(PAIRS)
+@example(("abcdefgh", "abxxxxxx"))
+@example(("abcdef", "bcadef"))
 def test_similarity_of_any_strings(pair: tuple[str, str]) -> None:
     """Those of rapidfuzz and of the definition, also of close ones."""
     expected = JaroWinkler.similarity(*pair, prefix_weight=0.1)
     assert fast(*pair) == pytest.approx(expected, abs=1e-12)
     assert fast(*pair) == pytest.approx(slow(*pair), abs=1e-12)
     assert fast(*pair) <= most_similar(*map(len, pair)) + 1e-12
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 4), (5, 4), (4, 7), (64, 9), (40, 64)])
+def test_lengths_alone_bound_the_similarity(n: int, m: int) -> None:
+    """One string that begins the other one reaches the bound."""
+    assert most_similar(n, m) == pytest.approx(fast("a" * n, "a" * m), abs=1e-12)
 
 
 def test_known_values() -> None:
@@ -53,13 +61,15 @@ def slow_nearest(span: Words, terms: list[list[str]]) -> float:
 
 @settings(max_examples=50)
 @given(st.lists(PHRASES, max_size=8), PHRASES)
+@example([["abcdefghxxxxxxxxxxxxxx"], ["abcdefgxijklmnopqrst"]], ["abcdefghijklmnopqrst"])
+@example([["abcdxxxxxxxxxxxx"]], ["abcd"])
 def test_few_terms_are_all_compared_that_begin_in_the_same_way(
     terms: list[list[str]], doc: list[str]
 ) -> None:
-    spans = all_spans([doc])
-    found = search_of(terms).nearest("jaro_winkler", context_of(tokens_of([doc]), spans))
-    expected = [slow_nearest(doc[start:end], terms) for start, end in spans]
-    np.testing.assert_allclose(found.similarity, expected, atol=1e-9)
+    for spans in (all_spans([doc]), all_spans([doc])[::-1]):
+        found = search_of(terms).nearest("jaro_winkler", context_of(tokens_of([doc]), spans))
+        expected = [slow_nearest(doc[start:end], terms) for start, end in spans]
+        np.testing.assert_allclose(found.similarity, expected, atol=1e-9)
 
 
 def test_tokens_may_be_split_in_another_way() -> None:
@@ -69,6 +79,11 @@ def test_tokens_may_be_split_in_another_way() -> None:
     assert [search.dictionary.text(n) for n in found.term] == ["il-2 receptor", "nf-kappab"]
     assert found.similarity[0] == 1.0
     assert found.similarity[1] > 0.95
+
+
+def test_of_terms_with_the_same_characters_the_first_one_is_found() -> None:
+    context = context_of(tokens_of([["il-", "2"]]), [(0, 2)])
+    assert search_of([["il", "-2"], ["il-2"]]).nearest("jaro_winkler", context).term.tolist() == [0]
 
 
 def test_among_many_terms_the_same_one_is_always_found() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,9 +110,34 @@ def test_without_texts_only_equal_words_match() -> None:
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_an_empty_dictionary_no_spans_and_no_words(measure: str) -> None:
+def test_a_phrase_that_recurs_is_searched_for_once(measure: str) -> None:
+    """Also in another batch, when the index has nothing any more."""
+    search = search_of([["alpha", "gene"]])
+    doc = ["new", "alpha", "gene"]
+    first = search.steps(measure, context_of(tokens_of([doc]), all_spans([doc])))
+    asked: Any = search.measure(measure)
+    nothing = (
+        {"terms": asked._index.terms[:0]}
+        if measure == "jaro_winkler"
+        else {"starts": np.zeros_like(asked._index.starts)}
+    )
+    asked._index = asked._index._replace(**nothing)
+    context = context_of(tokens_of([doc]), all_spans([doc]))
+    assert not search.nearest(measure, context).similarity.any()
+    assert search.steps(measure, context).tolist() == first.tolist()
+    assert first.max() == len(MEASURES[measure].steps)
+
+
+@pytest.mark.parametrize("terms", [[], [["a"], ["b"]]])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_an_empty_dictionary_no_spans_and_no_words(measure: str, terms: list[list[str]]) -> None:
+    """Spans that can be similar to no term take no room in the memory."""
     context = context_of(tokens_of([["alpha", "beta"]]), [(0, 1), (0, 2), (1, 2)])
-    assert search_of([]).steps(measure, context).tolist() == [0, 0, 0]
+    search = search_of(terms)
+    assert search.steps(measure, context).tolist() == [0, 0, 0]
+    assert [memory.any() for memory in search._memories.values()] == [False]
+    kinds = [each.dtype for each in search.nearest(measure, context)]
+    assert kinds == [np.int32, np.float64, np.int32]
     assert search_of([["alpha"]]).steps(measure, context_of(tokens_of([]), [])).tolist() == []
 
 
@@ -133,6 +159,20 @@ def test_the_longest_terms_and_spans_that_are_compared() -> None:
         assert search.nearest(measure, context).similarity.tolist() == pytest.approx(
             [1.0, (63 / 64) ** (0.5 if measure == "tfidf" else 1)]
         )
+
+
+@pytest.mark.parametrize("measure", ["tfidf", "jaro_winkler"])
+@pytest.mark.parametrize(
+    ("of_term", "of_span", "is_similar"),
+    [(63, 64, True), (64, 64, True), (64, 63, True), (65, 64, False), (64, 65, False)],
+)
+def test_strings_of_up_to_64_characters_are_compared(
+    measure: str, of_term: int, of_span: int, is_similar: bool
+) -> None:
+    word = "abcd" * 17
+    search = search_of([[f"{word[: of_term - 1]}x"]])
+    context = context_of(tokens_of([[word[:of_span]]]), [(0, 1)])
+    assert (search.nearest(measure, context).similarity[0] > 0.95) == is_similar
 
 
 def test_terms_are_kept_once_in_lower_case() -> None:

@@ -31,7 +31,7 @@ _FEWEST = 2
 """Mutants of a group, of which one alone says nothing of how much they differ."""
 _SIZE = 300
 """Mutants of an item. Its tests run once before them, which should not take longest."""
-_SHORT = {"numeric": 15, "storage": 15}
+_SHORT = {"storage": 15}
 _SECONDS = 20
 """Of the tests of a mutant, the fast ones first."""
 _PATIENCE = 3 * 3600

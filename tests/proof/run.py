@@ -1,9 +1,10 @@
 """The proof of a release: `python -m tests.proof.run [PART …]`, or `nox -s proof`.
 
-All parts take some nights on two cores. A proof that is stopped goes on where it was; a part that
-was tried on this code already is not tried again (`--anew` does). Results go to one file, of which
-`benchmarks.reports.readme_tables` makes `docs/robustness.md`. `--short` tries a little of each
-part, in minutes, and keeps nothing. It ends with 1 where something is not as promised.
+All parts take some nights on two cores. A proof that is stopped goes on where it was, also in a
+clone that has its journals; what was tried on this code already is not tried again (`--anew` does).
+Results go to one file, of which `benchmarks.reports.readme_tables` makes `docs/robustness.md`.
+`--short` tries a little of each part, in minutes, and keeps nothing. It ends with 1 where something
+is not as promised.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from tests.proof.parts import PARTS
 
 PROJECT = Path(__file__).parents[2]
 RESULTS = PROJECT / "benchmarks/results/proof.json"
+JOURNALS = PROJECT / "benchmarks/results/proof"
+"""What came of each item, a file for each part: committed, so that any machine can go on."""
 CODE = ("spacy_cascade", "pyproject.toml", "setup.py")
 """What is proved."""
 
@@ -53,10 +56,13 @@ def try_part(part: Part, tried: Tried, journal: Journal) -> dict[str, Came]:
     return {item: journal.came[item] for item in items}
 
 
-def prove(name: str, work: Path, is_short: bool) -> dict[str, Any]:
+def prove(name: str, work: Path, journals: Path, is_short: bool) -> dict[str, Any]:
     """One part; what the file of results keeps of it."""
-    part, folder = PARTS[name], work / name
-    came = try_part(part, Tried(folder, is_short, code()), Journal(folder, code()))
+    part, folder, journal = PARTS[name], work / name, Journal(journals / f"{name}.jsonl", code())
+    if not journal.came:  # else an item may go on with what is there
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    came = try_part(part, Tried(folder, is_short, code()), journal)
     return {
         "title": PARTS[name].title,
         "says": PARTS[name].says,
@@ -92,7 +98,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--short", action="store_true", help="a little of each, as the gate does")
     parser.add_argument("--anew", action="store_true", help="forget what was tried before")
-    parser.add_argument("--work", type=Path, default=PROJECT / ".proof", help="what is kept")
+    parser.add_argument("--work", type=Path, default=PROJECT / ".proof", help="to work in")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
@@ -102,9 +108,10 @@ def main() -> None:
     with TemporaryDirectory() as temporary:
         for name in options.parts or PARTS:
             work = Path(temporary) if options.short else options.work.resolve()
+            journals = work if options.short else JOURNALS
             if options.anew:
-                shutil.rmtree(work / name, ignore_errors=True)
-            result = prove(name, work, options.short)
+                (journals / f"{name}.jsonl").unlink(missing_ok=True)
+            result = prove(name, work, journals, options.short)
             has_gap |= tell(name, result)
             if not options.short:
                 write(name, result)

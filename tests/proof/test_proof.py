@@ -35,23 +35,36 @@ class Stopped(Part):
 
 
 def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
-    part, tried = Stopped(), Tried(tmp_path / "part", is_short=False)
+    part, tried, file = Stopped(), Tried(tmp_path, is_short=False), tmp_path / "part.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        run.try_part(part, tried, Journal(tried.folder, "1"))
-    with (tried.folder / "journal.jsonl").open("a") as file:
-        file.write('{"item": "b", "ca')  # the process was killed while it wrote
-    came = run.try_part(part, tried, Journal(tried.folder, "1"))
+        run.try_part(part, tried, Journal(file, "1"))
+    with file.open("a") as journal:
+        journal.write('{"item": "b", "ca')  # the process was killed while it wrote
+    came = run.try_part(part, tried, Journal(file, "1"))
     assert part.attempts == ["a", "b", "b", "c"]
     assert [row.found for row in part.rows(came)] == ["a", "b", "c"]
-    assert Journal(tried.folder, "1").came.keys() == {"a", "b", "c"}
+    assert Journal(file, "1").came.keys() == {"a", "b", "c"}
 
 
-def test_other_code_is_tried_anew(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "part", "1")
-    journal.keep("a", {})
-    (tmp_path / "part" / "left").touch()
-    assert not Journal(tmp_path / "part", "2").came
-    assert not (tmp_path / "part" / "left").exists()
+def test_a_journal_that_was_not_begun_is_begun(tmp_path: Path) -> None:
+    file = tmp_path / "part.jsonl"
+    file.write_text('{"co')  # the process was killed while it wrote
+    Journal(file, "1").keep("a", {})
+    assert Journal(file, "1").came.keys() == {"a"}
+
+
+def test_other_code_is_tried_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    part = Stopped()
+    part.attempts = ["before"]
+    monkeypatch.setattr(run, "PARTS", {"stopped": part})
+    monkeypatch.setattr(run, "_git", lambda *_: "1")
+    left = tmp_path / "work/stopped/left"
+    for version, stays in (("1", False), ("1", True), ("2", False)):
+        monkeypatch.setattr(run, "code", lambda version=version: version)
+        run.prove("stopped", tmp_path / "work", tmp_path / "journals", is_short=False)
+        assert left.exists() is stays
+        left.touch()
+    assert part.attempts == ["before", *"abc", *"abc"]
 
 
 def test_gaps_end_it_with_an_error(

@@ -17,7 +17,7 @@ from tests.mutation.groups import GROUPS, PROJECT, folder_of, is_core
 from tests.mutation.operators import mutants
 from tests.mutation.run import equivalent
 from tests.mutation.samples import Stratum, estimate, needed
-from tests.proof.part import Came, Part, Row, Tried
+from tests.proof.part import FAILED, Came, Part, Row, Tried
 from tests.support.imports import PACKAGE
 
 CORE, REST = "the core", "`systems` and `tools`"
@@ -169,7 +169,7 @@ class MutationPart(Part):
             "group": chunk.group,
             "killed": len(outcomes) - len(missed),
             "missed": missed,
-            "failed": failed,
+            FAILED: failed,
         }
 
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
@@ -182,7 +182,7 @@ class MutationPart(Part):
             # A sample of a folder is too small to say that it is just below the goal.
             is_below = share + half_width < GOALS[part_of(folder)]
             found.append(_row(f"`{folder}`", groups, strata, is_below))
-        failed = [item for item, each in came.items() if each["failed"]]
+        failed = [item for item, each in came.items() if each[FAILED]]
         return found + [Row(item, "**its tests fail without a mutant**", True) for item in failed]
 
     def summary(self, came: Mapping[str, Came]) -> str:
@@ -197,7 +197,7 @@ class MutationPart(Part):
             name + (" (run by no test)" if outcome == "untested" else "")
             for each in came.values()
             for name, outcome in each["missed"].items()
-            if not each["failed"] and name not in known
+            if not each[FAILED] and name not in known
         )
 
 
@@ -206,7 +206,7 @@ def strata_of(came: Mapping[str, Came]) -> dict[str, Stratum]:
     known = equivalent()
     killed, missed = Counter[str](), Counter[str]()
     for each in came.values():
-        if not each["failed"]:
+        if not each[FAILED]:
             killed[each["group"]] += each["killed"]
             missed[each["group"]] += sum(name not in known for name in each["missed"])
     return {

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 Came = dict[str, Any]
 """What came of an item, as JSON has it."""
+FAILED = "failed"
+"""The key of what tests say that fail. They may be mended, so the item is tried again."""
 
 
 class Row(NamedTuple):

@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.lib.machine import describe_machine
 from tests.proof.journal import Journal
-from tests.proof.part import Came, Part, Tried
+from tests.proof.part import FAILED, Came, Part, Tried
 from tests.proof.parts import PARTS
 
 PROJECT = Path(__file__).parents[2]
@@ -44,10 +44,10 @@ def code() -> str:
 
 
 def try_part(part: Part, tried: Tried, journal: Journal) -> dict[str, Came]:
-    """Try the items that were not tried yet; what came of all of them."""
+    """Try the items that were not tried yet, or failed; what came of all of them."""
     items = part.items(tried)
     for number, item in enumerate(items, 1):
-        if item in journal.came:
+        if item in journal.came and not journal.came[item].get(FAILED):
             continue
         print(f"{part.title}, {number} of {len(items)}: {item}", flush=True)
         begin = time.monotonic()

@@ -46,6 +46,14 @@ def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert Journal(file, "1").came.keys() == {"a", "b", "c"}
 
 
+def test_what_failed_is_tried_again(tmp_path: Path) -> None:
+    part, journal = Stopped(), Journal(tmp_path / "part.jsonl", "1")
+    for item, failed in (("a", "no luck"), ("b", ""), ("c", "")):
+        journal.keep(item, {"letter": "before", "failed": failed})
+    came = run.try_part(part, Tried(tmp_path, is_short=False), journal)
+    assert [row.found for row in part.rows(came)] == ["a", "before", "before"]
+
+
 def test_a_journal_that_was_not_begun_is_begun(tmp_path: Path) -> None:
     file = tmp_path / "part.jsonl"
     file.write_text('{"co')  # the process was killed while it wrote

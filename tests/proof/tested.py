@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.proof.part import Came, Part, Row, Tried
+from tests.proof.part import FAILED, Came, Part, Row, Tried
 
 PROJECT = Path(__file__).parents[2]
 _LONGEST = 2000
@@ -57,7 +57,7 @@ class PytestPart(Part):
             "status": ran.returncode,
             "said": ran.stdout.strip().rpartition("\n")[2].strip("= "),
             "figures": list(map(json.loads, lines)),
-            "failed": ran.stdout[-_LONGEST:] if ran.returncode else "",
+            FAILED: ran.stdout[-_LONGEST:] if ran.returncode else "",
         }
 
     def rows(self, came: Mapping[str, Came]) -> list[Row]:

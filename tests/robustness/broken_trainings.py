@@ -71,6 +71,7 @@ def dev(corpus: Corpus, *configs: str) -> Iterator[Case]:
 
 TYPES = "components.cascade_types"
 NO_LABEL = ("found no labelled gold span", "[corpora.train]")
+NOTHING_KNOWN = (NO_LABEL[0], "nothing in doc.ents is annotated", "doc.set_ents([])")
 NO_EXAMPLES = ("' got no examples", "[corpora.train]")
 DIVERGED = ("Training of 'cascade_", "has diverged", "[loss]", "[penalty]", "[trainer]")
 ABOVE_0 = "must be a finite number above 0"
@@ -89,12 +90,14 @@ CASES = [
     *each(corpora.whole_docs, "memb", "ocr"),
     *each(corpora.duplicates, "memb", "ocr"),
     *each(corpora.contradictions, "memb", "ocr", "icrf"),
-    *each(corpora.no_annotation, "memb", error=NO_LABEL),
-    *each(corpora.all_missing, "memb", "ocr", "crf", "icrf", error=NO_LABEL),
+    *each(corpora.no_annotation, "memb", error=NOTHING_KNOWN),
+    *each(corpora.all_missing, "memb", "ocr", "crf", "icrf", error=NOTHING_KNOWN),
     *each(corpora.mostly_missing, "memb", "ocr"),
     *each(corpora.mostly_missing, "icrf",
           error=("Joint training needs every token annotated", "Leave their Docs out")),
-    *each(corpora.across_sentences, "memb", "conll2000"),
+    *each(corpora.across_sentences, "memb"),
+    Case("across sentences, conll2000", corpora.across_sentences, "conll2000",
+         dev=corpora.across_sentences),
     *each(corpora.across_sentences, "conll2003",
           error=("'cascade_chunker'", NO_LABEL[0], "Set gold_key = null")),
     *each(corpora.no_docs, "memb", "ocr", "tagger", error=NO_EXAMPLES),
@@ -109,7 +112,7 @@ CASES = [
     *each(corpora.odd_labels, "memb", "crf"),
     *each(corpora.empty_label, "memb", gold_key="gold", error=NO_LABEL),
     *each(corpora.whitespace_in_entities, "memb"),
-    *each(corpora.only_whitespace, "memb", error=NO_LABEL),
+    *each(corpora.only_whitespace, "memb", error=NOTHING_KNOWN),
     *each(corpora.in_group, "memb", gold_key="gold"),
     *each(corpora.overlapping, "memb", gold_key="gold", error=OVERLAP),
     Case("gold under another key", corpora.in_group, settings=both(gold_key="glod"),
@@ -127,7 +130,7 @@ CASES = [
     *dev(corpora.no_entity, "memb", "icrf"),
     *dev(corpora.no_annotation, "memb"),
     Case("dev with overlapping gold", corpora.in_group, settings=both(gold_key="gold"),
-         dev=corpora.overlapping, error=OVERLAP),
+         dev=corpora.overlapping),
     *not_finite("penalty__sigma"),
     *not_finite("loss__kappa"),
     *not_finite("trainer__tolerance"),
@@ -173,7 +176,8 @@ CASES = [
     Case("min_count above all, online", config="ocr", settings=both(model__min_count=10**9)),
     Case("min_count above everything, joint", config="icrf",
          settings={**of(SEGMENTER, model__min_count=10**9), **of(TYPES, model__min_count=10**9)}),
-    one(CLASSIFIER, "temperature", 0.0, "temperature of 'cascade_classifier'", "above 0"),
+    one(CLASSIFIER, "temperature", 0.0, "temperature of 'cascade_classifier'",
+        "greater than 0"),
     Case("temperature tiny", settings=both(temperature=1e-300)),
     one(SEGMENTER, "threshold", 1.5, "threshold of 'cascade_segmenter'", "less than or equal to 1",
         "1.5"),

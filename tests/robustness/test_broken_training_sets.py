@@ -92,8 +92,11 @@ def check_finite(nlp: Language) -> None:
 
 
 def annotated(nlp: Language, corpus: Corpus) -> list[dict[str, Any]]:
-    """What the pipeline writes on the words of a corpus; confidences are probabilities."""
-    docs = [Doc(nlp.vocab, words(doc)) for doc in corpus(Vocab())]
+    """What the pipeline writes on sentences of a corpus; confidences are probabilities."""
+    docs = [
+        Doc(nlp.vocab, words(doc), sent_starts=[token.is_sent_start for token in doc])
+        for doc in corpus(Vocab())
+    ]
     for doc, reference in zip(docs, corpus(Vocab()), strict=True):
         for token, of_reference in zip(doc, reference, strict=True):
             token.tag_ = of_reference.tag_

@@ -214,7 +214,7 @@ def other_value(generator: Generator, model: Model, data: bytes) -> Case:
         named = None
     if (field, value) == ("labels", ["x"]):
         is_one_too = len(model.header[field]) == 1
-        named = None if is_one_too else "labels|weights|transitions|curvature"
+        named = None if is_one_too else "labels|weights|transitions|curvature|columns"
     if field == "version" and value is True:
         named = "version"
     if field == "tokenizer" and (value is None or value in ([], ["x"])):

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from spacy_cascade.errors import CorpusError
-from spacy_cascade.systems.words.pieces import WordPieces
+from spacy_cascade.systems.words.pieces import WordPieces, check
 from spacy_cascade.systems.words.table import About, WordTable, values_of
 from spacy_cascade.tools.words.tables import table_of_pieces
 
-PIECES = [" a", " ab", " abc", "a", "b", "bc", "c", " c", " -", " é", "é"]
+PIECES = [" a", " ab", " abc", "a", "b", "bc", "c", " c", " -", " é", "é", " a -", ""]
+"""Those that go beyond a mark, and those without text, are part of no word."""
 VECTORS = np.random.default_rng(0).normal(size=(len(PIECES), 8)).astype(np.float32)
 
 
@@ -23,7 +24,7 @@ def slow_pieces(word: str) -> list[str]:
     for run in word.replace("-", " - ").split():
         rest = f" {run}"
         while rest.strip():
-            fitting = [piece for piece in PIECES if rest.startswith(piece)]
+            fitting = [piece for piece in PIECES if piece and rest.startswith(piece)]
             if not fitting and rest.startswith(" "):
                 rest = rest[1:]  # Any piece may begin a word that none of those fits.
                 continue
@@ -42,6 +43,21 @@ def test_a_vector_is_the_mean_of_the_longest_pieces(words: list[str]) -> None:
         # A number is rounded to a 127th of the largest one of its piece.
         wanted = np.mean(rows, axis=0) if rows else np.zeros(8)
         assert vector == pytest.approx(wanted, abs=float(np.abs(VECTORS).max()) / 250)
+    assert found.dtype == np.float32
+
+
+def test_numbers_are_rounded_to_a_127th_of_the_largest() -> None:
+    vectors = np.random.default_rng(1).normal(size=(2, 4000)).astype(np.float32)
+    pieces = WordPieces.of([" a", " b"], vectors, is_lower=False)
+    for found, vector in zip(pieces.vectors(["a", "b"]), vectors, strict=True):
+        largest = np.abs(vector).max()
+        assert np.abs(found - vector).max() == pytest.approx(largest / 254, rel=0.003)
+
+
+def test_there_may_be_no_pieces() -> None:
+    pieces = WordPieces.of([], np.zeros((0, 8), np.float32), is_lower=False)
+    assert not pieces.vectors(["a", ""]).any()
+    check(pieces.arrays())
 
 
 def test_case_and_accents() -> None:

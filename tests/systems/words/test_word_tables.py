@@ -97,6 +97,9 @@ DAMAGES: dict[str, tuple[Callable[[], WordTable], str, Any]] = {
     "nan": (of_pieces, "mean", lambda a: a * np.float32(np.nan)),
     "centroids": (of_pieces, "centroids", lambda a: a[1:]),
     "no mean": (of_pieces, "mean", None),
+    "no scales": (of_pieces, "scales", None),
+    "no pieces": (of_pieces, "pieces", None),
+    "no text": (of_pieces, "pieces", lambda a: a | np.uint8(128)),
 }
 
 

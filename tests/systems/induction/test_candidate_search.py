@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -115,17 +116,26 @@ def single_templates(n: int, joins: Array) -> AtomicTests:
 def random_search(
     generator: np.random.Generator, n_tests: int, in_model: list[Conjunction], min_count: int
 ) -> tuple[Search, Twin]:
-    """Labels that depend on tests; some tests are copies, the last but one cannot join."""
+    """Labels that depend on tests. The tests of a unit are in no order.
+
+    Some tests are copies, one is a conjunction of two others, one is as rare as it may be, and the
+    last but one cannot join.
+    """
     n_units, n_labels = 60, 3
     matrix = generator.random((n_units, n_tests)) < generator.uniform(0.05, 0.7, n_tests)
     matrix[:, -1] = matrix[:, 0]
     copies = range(n_tests)[20:25]
     matrix[:, copies] = matrix[:, : len(copies)]
+    matrix[:, 5] = matrix[:, 0] & matrix[:, 1]
+    matrix[:, 6] = np.arange(n_units) < min_count
     labels = (matrix[:, 0] & matrix[:, 1]) + (matrix[:, 2] ^ matrix[:, 3])
     marginals = generator.dirichlet(np.ones(n_labels), size=n_units)
     observed = np.eye(n_labels)[labels.astype(int)]
     joins = np.arange(n_tests) != n_tests - 2
-    units = HardUnits(rows_from_dense(matrix.astype(np.int64)), marginals, observed, PRECISION)
+    rows = rows_from_dense(matrix.astype(np.int64))
+    for begin, end in pairwise(rows.indptr):
+        generator.shuffle(rows.indices[begin:end])
+    units = HardUnits(rows, marginals, observed, PRECISION)
     tests = single_templates(n_tests, joins)
     search = Search(units, tests, in_model, min_count, Workers(1))
     return search, Twin(matrix, marginals, observed, joins, in_model, min_count)
@@ -143,6 +153,9 @@ def random_search(
         (30, [(3,), (5,), (1, 2)], 3, 2, None),
         (30, [(3,), (5,), (1, 2)], 6, 4, 2),
         (30, [(21,), (0,), (2, 3)], 4, 1, None),
+        (9, [(2, 7)], 2, 50, None),
+        (30, [(20,), (22,)], 1, 1, None),
+        (30, [(0,), (20,), (29,), (18,), (2, 18)], 2, 2, None),
     ],
 )
 def test_the_search_is_that_of_the_twin(
@@ -159,6 +172,29 @@ def test_the_search_is_that_of_the_twin(
             [getattr(c, field) for c in found], [getattr(c, field) for c in expected], atol=1e-5
         )
     assert any(len(c.tests) > 1 for c in found) == (longest != 1)
+
+
+def test_gains_of_tests_to_second_order(generator: np.random.Generator) -> None:
+    _, twin = random_search(generator, 9, [], 1)
+    rows = rows_from_dense(twin.matrix.astype(np.int64))
+    units = HardUnits(rows, twin.marginals, twin.observed, PRECISION)
+    expected = [twin.second_order(twin.units((test,))) for test in range(9)]
+    np.testing.assert_allclose(units.gains_of_tests(transposed(rows), Workers(1)), expected)
+
+
+def test_of_those_that_gain_as_much_the_first_ones_are_taken() -> None:
+    """Conjunctions too: units have their tests in falling order. Of two tests there are copies."""
+    units = np.arange(48)
+    one, other, noise = units % 2 == 0, units < 30, units % 3 == 0
+    matrix = np.stack([*100 * [other, noise], one], axis=1)
+    rows = rows_from_dense(matrix.astype(np.int64))
+    for begin, end in pairwise(rows.indptr):
+        rows.indices[begin:end] = rows.indices[begin:end][::-1].copy()
+    marginals, observed = np.tile([0.7, 0.3], (48, 1)), np.eye(2)[(one & other).astype(int)]
+    hard = HardUnits(rows, marginals, observed, PRECISION)
+    tests = single_templates(201, np.ones(201, np.bool_))
+    found = Search(hard, tests, [], 1, Workers(1)).best(1, None)
+    assert [c.tests for c in found] == [(0, 200), (200,), (0,), (2,), (4,)]
 
 
 def test_no_tests_that_could_join_and_no_units() -> None:
@@ -205,6 +241,7 @@ FOUND = candidates(_4=9.0, _02=5.0, _04=4.0, _14=3.0, _24=2.0, _0=1.0)
         (9, {A, B, C}, 2, [(4,), (0, 2), (0, 4), (1, 4), (0,)]),
         (2, {A, B, C}, 2, [(4,), (0, 2)]),
         (9, {A, B, C, BC}, 1, [(4,), (0, 4), (1, 4), (2, 4), (0,)]),
+        (9, {A, B, C, AC}, 1, [(4,), (0, 2), (0, 4), (1, 4), (0,)]),
         (9, set(), 1, [(4,), (0, 4), (1, 4), (0,)]),
         (0, {A, B, C}, 1, []),
     ],
@@ -213,9 +250,10 @@ def test_templates_that_gain_most_in_all_are_admitted(
     n: int, admitted: set[frozenset[str]], n_templates: int, chosen: list[Conjunction]
 ) -> None:
     """Tests need no admission, and what was admitted before takes none of the places."""
-    before = set(admitted)
+    before, admitted = admitted, set(admitted)
     assert [c.tests for c in choose(FOUND, TESTS, n, admitted, n_templates)] == chosen
-    assert admitted - before == set([AC, AB][:n_templates])
+    others = [template for template in (AC, AB, BC) if template not in before]
+    assert admitted - before == set(others[:n_templates])
     assert before <= admitted
 
 
@@ -234,4 +272,5 @@ def test_a_conjunction_holds_where_all_of_its_tests_do(matrix: Array, data: st.D
     shape = len(conjunctions), len(matrix)
     np.testing.assert_array_equal(dense_rows(found), np.reshape(expected, shape))
     for each in (units, found):
+        assert (each.indptr[0], each.indptr[-1]) == (0, len(each.indices))
         assert (each.indptr.dtype, each.indices.dtype) == (np.int64, np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 
 from reference import design_of, encoded_of, rows_from_dense, scores_of
 from spacy_cascade.inference.lattice import choice_lattice
@@ -137,6 +137,20 @@ def test_newton_steps_that_jump_over_the_maximum_and_back():
     assert weights[0, 0] == pytest.approx(-np.log((1 - p) / p), abs=1e-6)
 
 
+def test_newton_halves_an_interval_far_from_zero():
+    """Three units have a label that was next to impossible, and six of eight one of one half."""
+    p = np.repeat([1e-8, 0.5], [3, 8])
+    observed, precision = (np.arange(11) < 9).astype(float), 1e-3
+
+    def slope(mu):
+        odds = p * np.exp(mu)
+        return (observed - odds / (1 - p + odds)).sum() - mu * precision
+
+    rows = rows_from_dense(np.ones((1, 11), dtype=np.int64))
+    weights, _ = newton_gains(rows, p[:, None], observed[:, None], precision)
+    assert weights[0, 0] == pytest.approx(brentq(slope, -50.0, 50.0), abs=1e-4)
+
+
 def test_screen_finds_thousands_of_candidates(generator):
     """More than there is room for at first; the least count counts, gains of zero do not."""
     n_units, n_tests = 12, 1500
@@ -144,7 +158,8 @@ def test_screen_finds_thousands_of_candidates(generator):
     parents = np.ones((2, n_units), dtype=np.int64)
     parents[0, :3] = 0
     residuals = generator.normal(size=(n_units, 2))
-    residuals[:, 1] = 0.0
+    residuals[:, 1] = residuals[:4] = 0.0
+    tests[:, 7] = np.arange(n_units) < 4
     of_parents, of_units = rows_from_dense(parents), rows_from_dense(tests)
     parent, test, gain = screen(
         of_parents.indptr, of_parents.indices, of_units.indptr, of_units.indices,
@@ -152,6 +167,8 @@ def test_screen_finds_thousands_of_candidates(generator):
     )  # fmt: skip
     counts = parents @ tests
     wanted = (counts >= 4) & (counts < parents.sum(axis=1, keepdims=True))
+    assert wanted[1, 7]
+    wanted &= (parents * (residuals[:, 0] != 0.0)) @ tests > 0
     pairs = sorted(zip(parent.tolist(), test.tolist(), strict=True))
     assert pairs == list(zip(*(axis.tolist() for axis in np.nonzero(wanted)), strict=True))
     sums = (parents * residuals[:, 0]) @ tests

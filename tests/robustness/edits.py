@@ -212,6 +212,8 @@ def other_value(generator: Generator, model: Model, data: bytes) -> Case:
         named = "templates"
     if (field, value) == ("settings", {}):  # as after `to_bytes(exclude=["cfg"])`
         named = None
+    if (field, value) == ("labels", []):
+        named = "labels|columns"
     if (field, value) == ("labels", ["x"]):
         is_one_too = len(model.header[field]) == 1
         named = None if is_one_too else "labels|weights|transitions|curvature|columns"

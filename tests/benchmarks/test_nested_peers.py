@@ -101,6 +101,7 @@ def check(result: dict[str, Any]) -> None:
     assert result["tokens_per_second"] > 0
 
 
+@pytest.mark.slow(kind="experiments")
 def test_spancat_is_trained_on_ngrams(tmp_path: Path) -> None:
     data = write_nested(tmp_path / "train.jsonl")
     result = spacy_spancat.train_spancat_for(data, data, 0.1, 1, [1, 2, 3], LANGUAGE)
@@ -110,6 +111,7 @@ def test_spancat_is_trained_on_ngrams(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow(kind="experiments")
 def test_spancat_is_trained_on_likely_spans(tmp_path: Path) -> None:
     data = write_nested(tmp_path / "train.jsonl", n_documents=2)
     model = tmp_path / "model"

@@ -99,6 +99,7 @@ def test_mutants_of_the_package_can_be_compiled(group: str) -> None:
             compile(mutant.tree(), str(file), "exec")
 
 
+@pytest.mark.slow
 def test_equivalent_mutants_exist_and_have_a_reason() -> None:
     """If not: the code has changed, and the list has to be looked through."""
     known = equivalent()
@@ -203,6 +204,7 @@ print(plugin.failed)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="mutants are tried in forked processes")
 def test_what_tests_share_takes_no_mutant_its_time(tmp_path: Path) -> None:
     """The second test alone is quick: the first one has made what both use."""

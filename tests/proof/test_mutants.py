@@ -37,6 +37,7 @@ def half_width(groups: list[str], share: float) -> float:
     return estimate([Stratum(sizes()[g], plan[g], share * plan[g]) for g in groups])[1]
 
 
+@pytest.mark.slow
 def test_samples_are_large_enough() -> None:
     """As they are when just what was assumed is killed; the root of n - 1 in place of n."""
     core = [group for group in sizes() if is_core(group)]

@@ -124,7 +124,7 @@ def is_alive(process: int) -> bool:
         return False
 
 
-@pytest.mark.slow(kind="orphans")
+@pytest.mark.slow(kind="child processes")
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells of others")
 def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     process = started(tmp_path / "files", tmp_path / "script.py")

@@ -34,7 +34,7 @@ print("\\n".join(sorted(names)))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="compilation")
 def test_nothing_rare_is_compiled(tmp_path: Path) -> None:
     """Texts of numba's error messages take two seconds. An assignment of an array to a slice of
     another one has one. Kernels in log space take three; few sequences need them.

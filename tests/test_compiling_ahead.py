@@ -231,7 +231,7 @@ def work(folder: Path, cores: int) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="compilation")
 @pytest.mark.skipif(compiling_ahead.available_cores() < 2, reason="takes two cores")
 def test_two_processes_share_the_work(tmp_path: Path) -> None:
     """The results are those of one, and what one compiled the other takes."""

@@ -20,7 +20,7 @@ from spacy.tokens import Doc
 
 STATUS, PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 EVERY, LETTERS, LENGTH = 20, "qxzjkvw", 8
-ROUNDS, TENTHS = 5, 3
+TIMES = 5
 
 
 @dataclass(frozen=True)
@@ -92,21 +92,17 @@ def check_copies(doc: Doc, period: int) -> None:
 
 
 def compare(nlp: Language, text: list[str], n: int, has_sentences: bool) -> list[Annotated]:
-    """What a Doc of n tokens took, and one of a tenth, in the round whose ratio is the median.
-
-    Each round has its own tenths, as the speed of a machine changes from minute to minute.
-    """
-    rounds = []
-    for _ in range(ROUNDS):
-        long = make(nlp, text, n, has_sentences)
-        before = [token.text for token in long]
-        annotated = run(nlp, long)
-        assert [token.text for token in long] == before
-        check_copies(long, math.lcm(len(text), EVERY))
-        del long
-        tenths = [run(nlp, make(nlp, text, n // 10, has_sentences)) for _ in range(TENTHS)]
-        rounds.append([annotated, sorted(tenths, key=lambda tenth: tenth.seconds)[TENTHS // 2]])
-    return sorted(rounds, key=lambda pair: pair[0].seconds / pair[1].seconds)[ROUNDS // 2]
+    """What a Doc of n tokens took, and one of a tenth, in turn; the shortest of as many times."""
+    found: list[list[Annotated]] = [[], []]
+    for _ in range(TIMES):
+        for times, size in zip(found, (n, n // 10), strict=True):
+            doc = make(nlp, text, size, has_sentences)
+            before = [token.text for token in doc]
+            times.append(run(nlp, doc))
+            assert [token.text for token in doc] == before
+            check_copies(doc, math.lcm(len(text), EVERY))
+            del doc
+    return [min(times, key=lambda annotated: annotated.seconds) for times in found]
 
 
 def main(model: str, text: str, n: int) -> list[list[Annotated]]:

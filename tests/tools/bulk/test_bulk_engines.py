@@ -118,7 +118,7 @@ def files_of_one_process(model: Path, source: Path, output: Path) -> dict[str, b
     return contents(output)
 
 
-@pytest.mark.slow(kind="Ray cluster")
+@pytest.mark.slow(kind="engines")
 def test_annotate_on_ray(ray: Any, model: Path, source: Path, tmp_path: Path) -> None:
     ray.init(num_cpus=2, include_dashboard=False)
     settings = Settings(Layout("jsonl"), "ray", 0, 50)
@@ -128,7 +128,7 @@ def test_annotate_on_ray(ray: Any, model: Path, source: Path, tmp_path: Path) ->
     assert contents(tmp_path / "out") == files_of_one_process(model, source, tmp_path / "one")
 
 
-@pytest.mark.slow(kind="Ray cluster")
+@pytest.mark.slow(kind="engines")
 def test_a_node_of_the_cluster_dies(ray: Any, model: Path, source: Path, tmp_path: Path) -> None:
     from ray.cluster_utils import Cluster
 

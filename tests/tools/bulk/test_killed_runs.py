@@ -22,7 +22,7 @@ from spacy_cascade.tools.bulk.run import LOG, SUCCESS, Settings, annotate_files
 from spacy_cascade.tools.bulk.writers import Layout
 
 pytestmark = [
-    pytest.mark.slow(kind="killed runs"),
+    pytest.mark.slow(kind="child processes"),
     pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux lists children"),
 ]
 N = 60_000

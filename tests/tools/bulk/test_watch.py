@@ -179,7 +179,7 @@ def test_a_stopped_run_knows_what_took_too_long(
     annotate_files(hanging, inputs, output, Settings(timeout=7.0))
 
 
-@pytest.mark.slow(kind="late records")
+@pytest.mark.slow(kind="child processes")
 def test_the_command_goes_on_without_them(model: Path, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(COMPONENT)
     options = {"PYTHONPATH": str(tmp_path), "timeout": 300}

@@ -42,7 +42,7 @@ class Pool:
             self.is_blocked.append(signal.SIGINT in blocked)
         future: Future[Any] = Future()
         self.futures.append(future)
-        with suppress(NotImplementedError):
+        with suppress(NotImplementedError):  # of a call that is never done (`root_of`)
             try:
                 future.set_result(function(*arguments))
             except ValueError as error:
@@ -66,7 +66,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Pool:
 def root_of(number: int) -> float:
     """Nothing comes of 0, and an error of what is below."""
     if number == 0:
-        raise NotImplementedError
+        raise NotImplementedError  # the pool leaves its result open for ever
     if number < 0:
         raise ValueError(f"no {number}")
     return float(number**0.5)

@@ -142,7 +142,7 @@ def test_those_that_learn_do_so() -> None:
 def test_what_a_resource_does_not_say_cannot_be_asked() -> None:
     plain = made().of(PLAIN)
     for ask, n in ((plain.codes, 2), (plain.word_codes, 1), (SpanWordCounts.read, 3)):
-        with pytest.raises(NotImplementedError):
+        with pytest.raises(NotImplementedError):  # as the class says of each
             ask(*[[]] * n)
 
 

@@ -17,13 +17,13 @@ class Journal:
 
     def __init__(self, file: Path, code: str) -> None:
         self._file = file
-        self.came: dict[str, Came] = {}
         lines = file.read_text(encoding="utf8").splitlines(keepends=True) if file.exists() else []
         # A process that was killed may have written a part of the last line.
         whole = [line for line in lines if line.endswith("\n")]
         if not whole or json.loads(whole[0]) != {"code": code}:
             whole = [json.dumps({"code": code}) + "\n"]
-        self.came = {line["item"]: line["came"] for line in map(json.loads, whole[1:])}
+        rows = map(json.loads, whole[1:])
+        self.came: dict[str, Came] = {row["item"]: row["came"] for row in rows}
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("".join(whole), encoding="utf8")
 

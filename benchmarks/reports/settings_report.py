@@ -39,12 +39,16 @@ def settings_table(entries: Sequence[Entry], system: str = DEFAULT) -> str:
 
     At home with a paired 95 % interval (bootstrap over documents). Empty where there is one only.
     """
-    found = by_setting(entries, system)
+    return _gains(by_setting(entries, system), home_columns(entries), shifted_columns(entries))
+
+
+def _gains(found: Sequence[Competitor], *blocks: Sequence[Column]) -> str:
+    """A table of blocks of columns, each with its mean."""
     if len(found) < 2:
         return ""
     fixed, others = found[0], found[1:]
     rows = []
-    for columns in (home_columns(entries), shifted_columns(entries)):
+    for columns in blocks:
         known = [c for c in columns if fixed.f1(c) is not None and any(o.f1(c) for o in others)]
         rows += [_row(fixed, others, column) for column in known]
         if known:
@@ -54,14 +58,14 @@ def settings_table(entries: Sequence[Entry], system: str = DEFAULT) -> str:
 
 
 def words_table(entries: Sequence[Entry]) -> str:
-    """What `init` gains by the tables of words of the package, over `init --no-words`."""
+    """What `init` gains away from home by the tables of words, over `init --no-words`."""
     settings = {ALONE: "without tables of words", DEFAULT: "with those of the package"}
     compared = [
         {**e, "system": DEFAULT, "setting": settings[e["system"]], "is_fixed": e["system"] == ALONE}
         for e in entries
         if e["system"] in settings
     ]
-    return settings_table(compared)
+    return _gains(by_setting(compared, DEFAULT), shifted_columns(compared))
 
 
 def _row(fixed: Competitor, others: Sequence[Competitor], column: Column) -> list[str]:

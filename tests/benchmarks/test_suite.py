@@ -516,6 +516,19 @@ def test_settings_are_compared_with_the_fixed_one() -> None:
     assert settings_report.settings_table(made_entries()) == ""
 
 
+def test_what_tables_of_words_gain_away_from_home() -> None:
+    entries = [
+        entry("bb", "init", 82.0, shifted={"a": {"f1": 52.5}}),
+        entry("bb", "alone", 80.0, shifted={"a": {"f1": 50.0}}),
+    ]
+    lines = settings_report.words_table(entries).splitlines()
+    assert [cells(line) for line in (lines[0], *lines[2:])] == [
+        ["dev F1", "without tables of words", "with those of the package"],
+        ["bb → a", "50.00", "+2.50"],
+        ["**mean**", "50.00", "+2.50"],
+    ]
+
+
 # Leave-one-out
 
 

@@ -40,6 +40,7 @@ class Found(NamedTuple):
 class Kit(Part):
     """Sdist and wheel, a packaged pipeline, the bill of materials, citation, security."""
 
+    installs = True
     title = "The release kit"
     says = (
         "Sdist and wheel are built twice to the same bytes, have the files that they should, and "

@@ -64,6 +64,7 @@ class Matrix(Part):
     The fast tests take some ten minutes a cell: nothing less says that all of the package works.
     """
 
+    installs = True
     title = "Pythons, dependencies, extras"
     says = (
         "The fast tests on each Python that is there, with the oldest and the newest releases that "

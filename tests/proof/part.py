@@ -45,6 +45,8 @@ class Part(ABC):
     """The heading on the page."""
     says: str
     """What is tried, and what should come of it: a paragraph of the page."""
+    installs = False
+    """Whether it installs the package, so that the lowest releases of what it requires matter."""
 
     @abstractmethod
     def items(self, tried: Tried) -> Sequence[str]:

@@ -68,11 +68,26 @@ def test_other_code_is_tried_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(run, "_git", lambda *_: "1")
     left = tmp_path / "work/stopped/left"
     for version, stays in (("1", False), ("1", True), ("2", False)):
-        monkeypatch.setattr(run, "code", lambda version=version: version)
+        monkeypatch.setattr(run, "code", lambda _, version=version: version)
         run.prove("stopped", tmp_path / "work", tmp_path / "journals", is_short=False)
         assert left.exists() is stays
         left.touch()
     assert part.attempts == ["before", *"abc", *"abc"]
+
+
+def test_lowest_releases_matter_where_the_package_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def codes(project: str) -> list[str]:
+        monkeypatch.setattr(run, "_git", lambda *command: {"show": project}.get(command[0], "1"))
+        part = Stopped()
+        found = [run.code(part)]
+        part.installs = True
+        return [*found, run.code(part)]
+
+    one, other, third = map(codes, ('"a>=2.5"', '"a>=2.6"', '"b>=2.5"'))
+    assert one[0] == other[0] != third[0]
+    assert len({one[1], other[1], third[1]}) == 3
 
 
 def test_gaps_end_it_with_an_error(

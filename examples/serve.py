@@ -1,9 +1,11 @@
 """A trained pipeline as a web service: `MODEL=OUT/model-best uvicorn serve:app`."""
 
 import asyncio
+import gc
+import logging
 import os
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -33,6 +35,8 @@ MOST_AT_ONCE = 200
 """Requests; what comes meanwhile is refused before it is read, with status 503."""
 MOST_SECONDS = 60.0
 """After which a request that still waits is given up, with status 503."""
+MOST_WORDS = 2_000_000
+"""After which the pipeline is loaded anew: spaCy's tables keep a place for each word it freed."""
 TOO_MANY = "There are too many requests. Try again later."
 
 
@@ -83,8 +87,9 @@ class Annotator:
     Each request in turn has a text in a pass, so a long one does not hold up short ones.
     """
 
-    def __init__(self, nlp: Language) -> None:
-        self._nlp = nlp
+    def __init__(self, load: Callable[[], Language]) -> None:
+        self._load, self._nlp = load, load()
+        self._words = len(self._nlp.vocab)
         self._new: SimpleQueue[Job] = SimpleQueue()
         Thread(target=self._run, daemon=True).start()
 
@@ -98,12 +103,23 @@ class Annotator:
         while True:
             while not jobs or not self._new.empty():
                 jobs.append(self._new.get())
+            if len(self._nlp.vocab) > self._words + MOST_WORDS:  # it counts freed words too
+                self._renew()
             self._pass(taken([job for job in jobs if not job.result.cancelled()]))
             jobs = [job for job in jobs if not job.result.done()]  # neither failed nor given up
             for job in jobs:
                 if not job.waiting and job.result.set_running_or_notify_cancel():
                     job.result.set_result(job.found)
             jobs = [job for job in jobs if job.waiting]
+
+    def _renew(self) -> None:
+        """Load the pipeline anew, or go on with the old one where that fails."""
+        try:
+            self._nlp = self._load()
+        except Exception:
+            logging.getLogger(__name__).exception("The pipeline cannot be loaded anew")
+        self._words = len(self._nlp.vocab)
+        gc.collect()  # the old one refers to itself
 
     def _pass(self, turns: list[tuple[Job, str]]) -> None:
         try:
@@ -170,7 +186,7 @@ class CrowdMiddleware:
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Load the pipeline and its kernels before the first request."""
-    app.state.annotator = Annotator(spacy.load(MODEL))
+    app.state.annotator = Annotator(lambda: spacy.load(MODEL))
     app.state.annotator.annotate(["A first text ."]).result()
     yield
 

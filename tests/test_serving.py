@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 from spacy.language import Language
 
 from helpers import PROJECT, TEXTS, run_python, write_sample
@@ -128,7 +129,7 @@ def test_what_is_too_much_at_once_is_refused_before_it_is_read(
 def test_an_error_ends_its_requests_and_not_the_service(
     serve: Any, trained: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    annotator, find = serve.Annotator(trained), serve.Annotator._entities
+    annotator, find = serve.Annotator(lambda: trained), serve.Annotator._entities
 
     def find_or_fail(self: Any, texts: list[str]) -> Any:
         if "odd" in texts:
@@ -142,7 +143,7 @@ def test_an_error_ends_its_requests_and_not_the_service(
 
 
 def test_a_request_that_was_given_up_disturbs_no_other(serve: Any, trained: Language) -> None:
-    annotator = serve.Annotator(trained)
+    annotator = serve.Annotator(lambda: trained)
     results = [annotator.annotate([text]) for text in TEXTS]
     given_up = [result.cancel() for result in results[::2]]
     found = [result.result(timeout=60) for result in results[1::2]]
@@ -150,6 +151,34 @@ def test_a_request_that_was_given_up_disturbs_no_other(serve: Any, trained: Lang
         len(answered(trained, text)) for text in TEXTS[1::2]
     ]
     assert all(isinstance(was, bool) for was in given_up)
+
+
+def test_the_pipeline_is_loaded_anew_after_many_words(
+    serve: Any, trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also after a time in which it cannot be loaded, for which the old one stays."""
+    trained.to_disk(tmp_path / "model")
+    loaded: list[Language] = []
+
+    def load() -> Language:
+        loaded.append(spacy.load(tmp_path / "model"))
+        return loaded[-1]
+
+    monkeypatch.setattr(serve, "MOST_WORDS", 15)
+    annotator = serve.Annotator(load)
+
+    def found(first: int) -> Any:
+        text = " ".join([TEXTS[0], *(f"x{number}" for number in range(first, first + 10))])
+        assert annotator.annotate([text]).result(timeout=60)
+        return annotator.annotate(TEXTS[:1]).result(timeout=60)
+
+    (tmp_path / "model").rename(tmp_path / "elsewhere")
+    before = [found(0), found(10), found(20)]
+    assert len(loaded) == 1
+    (tmp_path / "elsewhere").rename(tmp_path / "model")
+    after = [found(30), found(40)]
+    assert len(loaded) > 1
+    assert after + before == [before[0]] * 5
 
 
 @pytest.mark.slow(kind="load tests")

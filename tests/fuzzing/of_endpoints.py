@@ -104,7 +104,7 @@ def _example() -> Any:
 
     place = tempfile.mkdtemp(dir=folder())
     trained_cascade().to_disk(place)
-    serve.app.state.annotator = serve.Annotator(spacy.load(place))
+    serve.app.state.annotator = serve.Annotator(lambda: spacy.load(place))
     return serve.app
 
 

@@ -45,7 +45,9 @@ def test_attributes_are_those_of_spacy(text: str) -> None:
 
 
 def test_attributes_of_each_character_and_number_are_those_of_spacy() -> None:
-    characters = [chr(code) for code in range(0, sys.maxunicode, 7) if not 0xD800 <= code < 0xE000]
+    characters = [
+        chr(code) for code in range(0, sys.maxunicode, 101) if not 0xD800 <= code < 0xE000
+    ]
     numbers = [*english._num_words, *english._ordinal_words]
     for text in [*map(chr, range(1 << 12)), *characters, *numbers, *map(str.title, numbers)]:
         assert _attributes(QUICK, text) == _attributes(PLAIN, text)
@@ -74,7 +76,7 @@ def test_slow_functions_are_not_asked_about_plain_words() -> None:
     assert asked == ["1st", "a-", "@", "http://x"]
 
 
-@pytest.mark.parametrize("language", ["de", "xx", "fr"])
+@pytest.mark.parametrize("language", ["de", "xx", "es"])
 def test_functions_of_languages_stay(language: str) -> None:
     plain, quick = _getters(language)
     for text in ["Zehn", "10", "a.b", "x@y.de", "(", "ß"]:

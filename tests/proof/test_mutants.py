@@ -49,8 +49,12 @@ def test_samples_are_large_enough() -> None:
         assert half_width(of_folder, ASSUMED[part_of(folder)]) < 0.0305, folder
 
 
-def test_chunks_make_up_the_samples() -> None:
-    plan, found = planned(sizes()), chunks(FULL).values()
+def test_chunks_make_up_the_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = {"storage": 2, "losses": 300, "cli": 301, "root": 1000}
+    monkeypatch.setattr(mutants, "sizes", dict)
+    monkeypatch.setattr(mutants, "planned", lambda _: plan)
+    found = chunks(FULL).values()
+    assert {chunk.group for chunk in found} == set(plan)
     for group, n in plan.items():
         of_group = [chunk for chunk in found if chunk.group == group]
         places = [i for chunk in of_group for i in range(chunk.first, chunk.first + chunk.n)]

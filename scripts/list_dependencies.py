@@ -30,6 +30,8 @@ FOR_DEVELOPMENT = {"test", "browser", "bench", "docs", "release"}
 INDEX = os.environ.get("DEPENDENCIES_INDEX", "")
 """Address of the package index's JSON API, with `{}` for the name of a package."""
 _ROW = re.compile(r"^\| `([^`]+)` \|.*\| (\d{4}-\d\d-\d\d|unknown) \|$", re.MULTILINE)
+_SAY_NONE = {"cuda-toolkit": "NVIDIA Proprietary Software"}
+"""Licences of packages whose metadata name none: this one is empty, and requires NVIDIA's own."""
 _SECONDS = 20
 _LONGEST_NAME = 40
 _UNKNOWN = "unknown"
@@ -69,7 +71,7 @@ def licence_of(name: str) -> str:
     names = [c.rsplit(" :: ", 1)[1] for c in stated if not c.endswith("OSI Approved")]
     if names:
         return " and ".join(names)
-    text = str(metadata.get("License") or _UNKNOWN).strip().splitlines()[0]
+    text = str(metadata.get("License") or _SAY_NONE.get(name, _UNKNOWN)).strip().splitlines()[0]
     return text if len(text) < _LONGEST_NAME else _UNKNOWN
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from ast import literal_eval
+from email.message import Message
 from importlib import util
 from importlib.metadata import metadata, requires
 from pathlib import Path
@@ -135,6 +136,14 @@ def test_data_are_named_with_their_licences(tmp_path: Path) -> None:
         assert component["externalReferences"][0]["url"] == about.url
         digest = hashlib.sha256(source.path.read_bytes()).hexdigest()
         assert component["hashes"] == [{"alg": "SHA-256", "content": digest}]
+
+
+def test_a_package_that_states_no_licence_may_be_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = load_script()
+    silent = type("Distribution", (), {"metadata": Message()})
+    monkeypatch.setattr(script, "distribution", lambda _: silent)
+    assert script.licence_of("cuda-toolkit") == "NVIDIA Proprietary Software"
+    assert script.licence_of("another") == "unknown"
 
 
 def test_dates_come_from_the_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

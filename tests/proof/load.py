@@ -28,7 +28,10 @@ _MOST_SAMPLES, _KEPT_SAMPLES = 4000, 200
 
 
 class Load(Part):
-    """An hour of a server is one item: only the memory of one process can be flat over it."""
+    """An hour of a server is one item: only the memory of one process can be flat over it.
+
+    Client and server take both processors, so nothing else should run meanwhile.
+    """
 
     title = "More than they can answer"
     says = (

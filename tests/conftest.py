@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from spacy.lang.en import English
-from spacy.language import Language
+from spacy.language import BaseDefaults, Language
 
 from helpers import trained_cascade
 
@@ -44,6 +44,11 @@ class EntryPoints:
 
 catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints()
 
+CONTRACTIONS = English.Defaults.tokenizer_exceptions
+for _language in (BaseDefaults, English.Defaults):
+    _language.tokenizer_exceptions = {}
+"""Abbreviations, contractions and smileys are most of what it takes to make a pipeline."""
+
 if not hasattr(os, "fork"):
     collect_ignore = [
         "mutation", "robustness", "tools/checkpoints/test_checkpoints.py",
@@ -74,9 +79,9 @@ def trained() -> Language:
 
 
 @pytest.fixture
-def quick_english(monkeypatch: pytest.MonkeyPatch) -> None:
-    """English without contractions and abbreviations: each pipeline is made in half the time."""
-    monkeypatch.setattr(English.Defaults, "tokenizer_exceptions", {})
+def whole_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """English with its contractions and abbreviations, as in an application."""
+    monkeypatch.setattr(English.Defaults, "tokenizer_exceptions", CONTRACTIONS)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from spacy_cascade.tools.search.auto import AutoSearch
 from spacy_cascade.tools.search.greedy import Candidate, Search, Step
 from spacy_cascade.tools.search.trials import Settings, Trial
 
-pytestmark = pytest.mark.usefixtures("quick_english")
 run = partial(run_command, "init")
 MIN_COUNT: Settings = {"components.cascade_segmenter.model.min_count": 7}
 BOTH: Settings = {**MIN_COUNT, "training.max_steps": 9}

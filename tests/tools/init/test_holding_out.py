@@ -19,7 +19,6 @@ from spacy_cascade import ConfigError
 from spacy_cascade.tools.init import command as init
 from spacy_cascade.tools.init.holding_out import split
 
-pytestmark = pytest.mark.usefixtures("quick_english")
 run = partial(run_command, "init")
 
 

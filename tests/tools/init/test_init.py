@@ -27,7 +27,6 @@ from spacy_cascade.tools.recipes.rules import BY_CORPUS, VARIANTS
 LABELS = "DNA,RNA,cell_line,cell_type,protein"
 PIPES = ("cascade_segmenter", "cascade_classifier")
 
-pytestmark = pytest.mark.usefixtures("quick_english")
 run = partial(run_command, "init")
 
 

@@ -18,7 +18,6 @@ from made_corpora import named_docs, write_docs
 from spacy_cascade.tools.init import command as init
 from spacy_cascade.tools.recipes import config_text
 
-pytestmark = pytest.mark.usefixtures("quick_english")
 run = partial(run_command, "init")
 
 

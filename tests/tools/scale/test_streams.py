@@ -81,7 +81,6 @@ def test_a_stream_is_trained_on_and_not_held(
     assert nlp.meta["performance"]["ents_f"] > 0.2
 
 
-@pytest.mark.usefixtures("quick_english")
 def test_the_weights_are_those_of_the_same_batches(corpora: Path, tmp_path: Path) -> None:
     n_steps = 6
     config = training_config("stream", corpora, **{**QUICK, "training__max_steps": n_steps})

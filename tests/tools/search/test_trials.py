@@ -52,7 +52,6 @@ def test_folds_are_scored_by_what_has_not_seen_them(task: Task) -> None:
 
 
 @pytest.mark.slow(kind="searches")
-@pytest.mark.usefixtures("quick_english")
 def test_a_kept_pipeline_has_the_config_that_was_given(task: Task, tmp_path: Path) -> None:
     """It names the corpora of the user, and no threads of the trial; that of the first fold."""
     given = read_config(MEMB)
@@ -78,7 +77,6 @@ def test_a_kept_pipeline_has_the_config_that_was_given(task: Task, tmp_path: Pat
     assert count_outcomes(first, found) == trial.outcomes[: len(first)]
 
 
-@pytest.mark.usefixtures("quick_english")
 def test_settings_and_scores_that_are_not_there(task: Task) -> None:
     with pytest.raises(TrainingError, match=r"no score 'dep_las'. Choose .*ents_f"):
         run_trial(replace(task, score="dep_las"), {})

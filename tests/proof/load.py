@@ -61,7 +61,8 @@ class Load(Part):
         """What was offered and answered, of each server."""
         return "; ".join(
             f"`{name}`, {each['minutes']:g} minutes: {each['offered']:,} requests, "
-            f"{sum(each['failed'].values()):,} without an answer, memory {each['growth']:+.0f} MB"
+            f"{sum(each['unanswered'].values()):,} without an answer, "
+            f"memory {each['growth']:+.0f} MB"
             for name, each in came.items()
         )
 
@@ -82,7 +83,7 @@ async def load(server: Server, port: int, process: int, seconds: float) -> Came:
         "minutes": round(seconds / 60, 2),
         "offered": offered,
         "waits": {str(status): summary(waits) for status, waits in client.seconds.items()},
-        "failed": dict(client.failed),
+        "unanswered": dict(client.failed),
         "growth": round(growth(megabytes), 1),
         "megabytes": megabytes[:: max(1, len(megabytes) // _KEPT_SAMPLES)],
     }
@@ -106,7 +107,7 @@ def rows_of(name: str, came: Came) -> list[Row]:
     n = {int(status): waits["n"] for status, waits in came["waits"].items()}
     answered = sum(many for status, many in n.items() if status < 300)
     bad = sum(many for status, many in n.items() if 400 <= status < 500)
-    failed = sum(came["failed"].values())
+    failed = sum(came["unanswered"].values())
     longest = max(waits["longest"] for waits in came["waits"].values())
     waits = " and ".join(
         f"{waits['median']:.2f} s for {status}, at most {waits['longest']:.1f} s"

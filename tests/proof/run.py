@@ -33,6 +33,8 @@ JOURNALS = PROJECT / "benchmarks/results/proof"
 """What came of each item, a file for each part: committed, so that any machine can go on."""
 CODE = ("spacy_cascade", "setup.py", "pyproject.toml")
 """What is proved."""
+WHEN = ("commit", "date", "machine")
+"""What a result says of the last item that was tried."""
 LOWEST = re.compile(r">=[\d.]+")
 """A lowest release in `pyproject.toml`: it says what may be installed, not what the code does."""
 
@@ -71,14 +73,16 @@ def prove(name: str, work: Path, journals: Path, is_short: bool) -> dict[str, An
     if not journal.came:  # else an item may go on with what is there
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
+    before = dict(journal.came)
     came = try_part(part, Tried(folder, is_short, proved), journal)
     return {
         "title": PARTS[name].title,
         "says": PARTS[name].says,
-        "commit": _git("rev-parse", "HEAD")[:12],
         "code": proved,
+        "commit": _git("rev-parse", "HEAD")[:12],
         "date": time.strftime("%Y-%m-%d"),
         "machine": describe_machine(),
+        **(_when_it_was_tried(name, proved) if journal.came == before else {}),
         "hours": round(sum(each["seconds"] for each in came.values()) / 3600, 1),
         "summary": part.summary(came),
         "rows": [row._asdict() for row in part.rows(came)],
@@ -86,10 +90,20 @@ def prove(name: str, work: Path, journals: Path, is_short: bool) -> dict[str, An
     }
 
 
+def _when_it_was_tried(name: str, proved: str) -> dict[str, Any]:
+    """Commit, date and machine of the last item, where nothing is left to try."""
+    result = _results().get(name, {})
+    return {key: result[key] for key in WHEN} if result.get("code") == proved else {}
+
+
+def _results() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(RESULTS.read_text("utf8")) if RESULTS.exists() else {}
+    return found
+
+
 def write(name: str, result: Mapping[str, Any]) -> None:
     """Into the file of results, parts in their order; another process may try other parts."""
-    results = json.loads(RESULTS.read_text(encoding="utf8")) if RESULTS.exists() else {}
-    results[name] = result
+    results = {**_results(), name: result}
     ordered = {each: results[each] for each in PARTS if each in results}
     RESULTS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf8")
 

@@ -117,3 +117,25 @@ def test_tests_are_tried_file_by_file_or_in_short_as_a_sample_of_all(tmp_path: P
     )
     one = PytestPart("A test", "One.", "tests/test_package.py")
     assert one.items(Tried(tmp_path, is_short=False)) == ["tests/test_package.py"]
+
+
+def test_figures_that_are_equal_are_counted() -> None:
+    figures = [{"what": "a full disk", "came": came} for came in ("init 20 times", "a", "a")]
+    came = {"file": {"figures": figures, "status": 0}}
+    (row,) = PytestPart("Tests", "Some.", "tests/proof").rows(came)
+    assert row.found == "init 20 times; a in each of 2 forms"
+
+
+def test_a_result_has_the_commit_of_what_was_tried_last(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    part = Stopped()
+    part.attempts = ["before"]
+    monkeypatch.setattr(run, "PARTS", {"stopped": part})
+    monkeypatch.setattr(run, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(run, "code", lambda _: "1")
+    for commit in ("first", "another"):
+        monkeypatch.setattr(run, "_git", lambda *_, commit=commit: commit)
+        result = run.prove("stopped", tmp_path / "work", tmp_path / "journals", is_short=False)
+        run.write("stopped", result)
+        assert result["commit"] == "first"

@@ -62,11 +62,11 @@ class PytestPart(Part):
 
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
         """The figures, and a row of each file with tests that fail."""
-        kept: dict[str, list[str]] = {}
+        kept: dict[str, Counter[str]] = {}
         for of_file in came.values():
             for each in of_file["figures"]:
-                kept.setdefault(each["what"], []).append(each["came"])
-        found = [Row(what, "; ".join(each)) for what, each in kept.items()]
+                kept.setdefault(each["what"], Counter())[each["came"]] += 1
+        found = [Row(what, "; ".join(_counted(each))) for what, each in kept.items()]
         failed = {name: each for name, each in came.items() if each["status"]}
         return found + [Row(name, each["said"], True) for name, each in failed.items()]
 
@@ -76,3 +76,8 @@ class PytestPart(Part):
         for each in came.values():
             counts.update({what: int(n) for n, what in _COUNTS.findall(each["said"])})
         return "tests: " + ", ".join(f"{n} {what}" for what, n in counts.items())
+
+
+def _counted(came: Mapping[str, int]) -> list[str]:
+    """What came, once each; the same command may have been tried with other arguments."""
+    return [what if n == 1 else f"{what} in each of {n} forms" for what, n in came.items()]

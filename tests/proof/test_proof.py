@@ -119,11 +119,17 @@ def test_tests_are_tried_file_by_file_or_in_short_as_a_sample_of_all(tmp_path: P
     assert one.items(Tried(tmp_path, is_short=False)) == ["tests/test_package.py"]
 
 
-def test_figures_that_are_equal_are_counted() -> None:
+def test_rows_of_tests() -> None:
+    """Equal figures are counted; files without figures say how many tests passed."""
     figures = [{"what": "a full disk", "came": came} for came in ("init 20 times", "a", "a")]
-    came = {"file": {"figures": figures, "status": 0}}
-    (row,) = PytestPart("Tests", "Some.", "tests/proof").rows(came)
-    assert row.found == "init 20 times; a in each of 2 forms"
+    rows = PytestPart("Tests", "Some.", "tests/proof").rows({
+        "a": {"figures": figures, "status": 0, "said": "9 passed"},
+        "b": {"figures": [], "status": 0, "said": "2 passed"},
+        "c": {"figures": [], "status": 1, "said": "1 failed"},
+    })  # fmt: skip
+    assert [(row.found, row.is_gap) for row in rows] == [
+        ("init 20 times; a in each of 2 forms", False), ("2 passed", False), ("1 failed", True),
+    ]  # fmt: skip
 
 
 def test_a_result_has_the_commit_of_what_was_tried_last(

@@ -61,14 +61,17 @@ class PytestPart(Part):
         }
 
     def rows(self, came: Mapping[str, Came]) -> list[Row]:
-        """The figures, and a row of each file with tests that fail."""
+        """The figures, and a row of each file that has none or tests that fail."""
         kept: dict[str, Counter[str]] = {}
         for of_file in came.values():
             for each in of_file["figures"]:
                 kept.setdefault(each["what"], Counter())[each["came"]] += 1
         found = [Row(what, "; ".join(_counted(each))) for what, each in kept.items()]
-        failed = {name: each for name, each in came.items() if each["status"]}
-        return found + [Row(name, each["said"], True) for name, each in failed.items()]
+        return found + [
+            Row(f"`{name}`", each["said"], bool(each["status"]))
+            for name, each in came.items()
+            if each["status"] or not each["figures"]
+        ]
 
     def summary(self, came: Mapping[str, Came]) -> str:
         """How many tests passed, failed, were skipped."""

@@ -22,7 +22,7 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 HOSTS = {
-    **dict.fromkeys(("127.0.0.1:9090", "localhost", "LOCALHOST:80", "[::1]:9090"), 200),
+    **dict.fromkeys(("127.0.0.1:9090", "localhost", "localhost:80", "[::1]:9090"), 200),
     **dict.fromkeys(
         (
             "evil.example.org", "evil.example.org:9090", "localhost.example.org",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata
 
 import catalogue
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from spacy.lang.en import English
-from spacy.language import BaseDefaults, Language
+from spacy.language import Language
 
+import special_cases
 from helpers import trained_cascade
 
 pytest_plugins = ["crowded_tables", "figures", "sampling"]
@@ -44,10 +44,7 @@ class EntryPoints:
 
 catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints()
 
-CONTRACTIONS = English.Defaults.tokenizer_exceptions
-for _language in (BaseDefaults, English.Defaults):
-    _language.tokenizer_exceptions = {}
-"""Abbreviations, contractions and smileys are most of what it takes to make a pipeline."""
+special_cases.leave_out()
 
 if not hasattr(os, "fork"):
     collect_ignore = [
@@ -79,9 +76,9 @@ def trained() -> Language:
 
 
 @pytest.fixture
-def whole_english(monkeypatch: pytest.MonkeyPatch) -> None:
-    """English with its contractions and abbreviations, as in an application."""
-    monkeypatch.setattr(English.Defaults, "tokenizer_exceptions", CONTRACTIONS)
+def whole_tokenizers() -> Iterator[None]:
+    with special_cases.kept():
+        yield
 
 
 @pytest.fixture

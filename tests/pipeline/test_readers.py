@@ -111,7 +111,7 @@ def test_a_doc_of_another_vocabulary(path: Path) -> None:
     assert [token.tag_ for token in doc] == TAGS
 
 
-@pytest.mark.usefixtures("whole_english")
+@pytest.mark.usefixtures("whole_tokenizers")
 def test_examples_are_read_as_the_training_config_says(path: Path) -> None:
     nlp = spacy.blank("en")
     assert gold_inputs_of(nlp.config) is None

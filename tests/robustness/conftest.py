@@ -1,12 +1,20 @@
-"""Saved pipelines of several kinds, whose files are damaged."""
+"""Tokenizers as in an application, and saved pipelines of several kinds, to be damaged."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import special_cases
 from sample_pipelines import PIPELINES
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _whole_tokenizers() -> Iterator[None]:
+    with special_cases.kept():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,7 @@ def test_words_and_their_tokens() -> None:
     assert [tuple(edge) for edge in words.entities[0]] == [("NF-kappa", 0), ("NF-kappa", 2)]
 
 
-@pytest.mark.usefixtures("whole_english")
+@pytest.mark.usefixtures("whole_tokenizers")
 def test_places_are_those_of_the_tokens() -> None:
     tokenizer = make_tokenizer(SPACY, spacy.blank("en"))
     found = cuts_of(tokenizer, ["can't", "(a).", "b", "a\xa0b"])
@@ -91,7 +91,7 @@ def test_what_is_measured() -> None:
 
 
 @pytest.mark.parametrize("name", CORPORA)
-@pytest.mark.usefixtures("whole_english")
+@pytest.mark.usefixtures("whole_tokenizers")
 def test_the_best_one_fits_the_corpus(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules that are fitted find the tokens of the corpus again, as they come from a config."""
     docs, best = CORPORA[name]

@@ -42,7 +42,7 @@ def test_rules_say_where_words_are_split(text: str, tokens: str) -> None:
     assert doc.text == text
 
 
-@pytest.mark.usefixtures("whole_english")
+@pytest.mark.usefixtures("whole_tokenizers")
 def test_without_rules_marks_are_split_off_at_both_ends() -> None:
     make, nlp = registry.tokenizers.get("spacy_cascade.RuleTokenizer.v1"), spacy.blank("en")
     doc = make(exceptions=False, whole_addresses=False)(nlp)("(a-b), http://a.b ... don't")

@@ -21,8 +21,8 @@ import nox
 PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
 RESOLUTIONS = ["lowest-direct", "highest"]
 COMPILED = (
-    "coverage", "lxml", "matplotlib", "numba", "numpy", "pydantic-core", "python-crfsuite",
-    "rapidfuzz", "regex", "scikit-learn", "scipy",
+    "coverage", "lxml", "matplotlib", "numba", "numpy", "pandas", "pydantic-core",
+    "python-crfsuite", "rapidfuzz", "regex", "scikit-learn", "scipy",
 )  # fmt: skip
 """Their lowest releases are older than the newest Pythons, for which they cannot be built."""
 PROJECT = Path(__file__).parent

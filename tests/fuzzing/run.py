@@ -52,37 +52,37 @@ class Outcome:
 
 def fuzz(name: str, n_inputs: int, seed: int, corpus: Path | None = None) -> Outcome:
     """Try so many inputs."""
-    fuzzed, random, reached = targets()[name], Random(seed), ReachedLines()
+    fuzzed, random = targets()[name], Random(seed)
     folder = None if corpus is None else corpus / name
     seeds = fuzzed.seeds()
     for data in seeds:  # compiles and loads what is needed, in no measured time
         _outcome(fuzzed, data)
     inputs = [*seeds, *(() if folder is None else numbered(folder))]
-    for data in inputs:
-        with reached:
-            _outcome(fuzzed, data)
     places, outcome = set[str](), Outcome(name, seed)
-    with limited_addresses(), _noting(corpus, name) as note:
-        for _ in range(n_inputs):
-            data = mutated(random, inputs, fuzzed.pieces)
-            note(data)
-            n_lines, place = reached.n, _attempt(fuzzed, data, reached, outcome)
-            if place is None:
-                keep(data, None if corpus is None else corpus / f"{name}-found")
-            elif reached.n > n_lines or place not in places:
-                places.add(place)
-                inputs.append(data)
-                outcome.kept += 1
-                keep(data, folder)
+    with ReachedLines() as reached:
+        for data in inputs:
+            _outcome(fuzzed, data)
+        with limited_addresses(), _noting(corpus, name) as note:
+            for _ in range(n_inputs):
+                data = mutated(random, inputs, fuzzed.pieces)
+                note(data)
+                n_lines, place = reached.n, _attempt(fuzzed, data, outcome)
+                if place is None:
+                    keep(data, None if corpus is None else corpus / f"{name}-found")
+                elif reached.n > n_lines or place not in places:
+                    places.add(place)
+                    inputs.append(data)
+                    outcome.kept += 1
+                    keep(data, folder)
     outcome.lines = reached.n
     return outcome
 
 
-def _attempt(fuzzed: Fuzzed, data: bytes, reached: ReachedLines, outcome: Outcome) -> str | None:
+def _attempt(fuzzed: Fuzzed, data: bytes, outcome: Outcome) -> str | None:
     """Try an input; the place where it was refused, `accepted`, or None where it fails."""
     place: str | None = None
     try:
-        with limited() as used, reached:
+        with limited() as used:
             place = _outcome(fuzzed, data)
     except Exception as error:
         place = None

@@ -134,11 +134,18 @@ def _try_extra(artefact: Path, extra: str, checkout: Path, folder: Path) -> Came
 
 
 def _without_package(checkout: Path, folder: Path) -> Path:
-    """All that tests need beside the package, so that they import what is installed."""
+    """All that tests need beside the package, so that they import what is installed.
+
+    Of the package only what pages of the site link to.
+    """
     place = folder.with_name("tests_alone")
     shutil.rmtree(place, ignore_errors=True)
     skipped = shutil.ignore_patterns("spacy_cascade", "dist", "build", "*.egg-info")
     shutil.copytree(checkout, place, ignore=skipped)
+    for notice in (checkout / "spacy_cascade").rglob("*.md"):
+        copied = place / notice.relative_to(checkout)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(notice, copied)
     return place
 
 

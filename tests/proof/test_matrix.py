@@ -100,6 +100,17 @@ def test_environments_are_counted() -> None:
     assert Matrix().summary(came) == "4 environments: 2 work, 1 do not, 1 are not there"
 
 
+def test_tests_import_the_installed_package(tmp_path: Path) -> None:
+    """They run where only its notices are."""
+    checkout = tmp_path / "checkout"
+    for name in ("spacy_cascade/a/b.py", "spacy_cascade/a/NOTICE.md", "tests/test_a.py"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).touch()
+    place = matrix._without_package(checkout, tmp_path / "environment")
+    files = sorted(str(path.relative_to(place)) for path in place.rglob("*.*"))
+    assert files == ["spacy_cascade/a/NOTICE.md", "tests/test_a.py"]
+
+
 def test_tests_that_are_all_skipped_try_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

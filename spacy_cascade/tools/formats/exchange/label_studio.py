@@ -132,7 +132,7 @@ class _Task:
             self.row.fail(f"a result of the type {kind} has no value", "Export the tasks once more")
         elif "original_length" in result or "channel" in value:
             self.others.append("regions of audio or video")
-        elif not value.get(key):
+        elif not (key and value[key]):
             self.others.append("regions without a label")
         else:
             self.regions.append(_Region(value, value[key], result.get("to_name")))

@@ -130,12 +130,14 @@ def sheet_of(source: Source) -> Sheet:
 
 
 def value_in(cell: str) -> Any:
-    """The value of JSON or of Python in a cell; None if it is neither."""
+    """The value of JSON or of Python in a cell; None if it is neither, or JSON has none such."""
     for read in (json.loads, ast.literal_eval):
         try:
-            return read(cell.strip())
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            value = read(cell.strip())
+            json.dumps(value)  # Python has sets, too.
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             continue
+        return value
     return None
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator
-from importlib import metadata
 
-import catalogue
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from spacy.language import Language
 
+import entry_points
 import special_cases
 from helpers import trained_cascade
 
@@ -26,24 +25,7 @@ settings.register_profile(
 )
 settings.load_profile("package")
 
-
-class EntryPoints:
-    """Entry points by group: catalogue looks at all of them whenever it is asked for a name.
-
-    That takes a seventh of the time of tests, which make hundreds of pipelines.
-    """
-
-    def __init__(self) -> None:
-        self._groups: dict[str, list[metadata.EntryPoint]] = {}
-
-    def select(self, group: str) -> list[metadata.EntryPoint]:
-        if group not in self._groups:
-            self._groups[group] = list(metadata.entry_points(group=group))
-        return self._groups[group]
-
-
-catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints()
-
+entry_points.list_once()
 special_cases.leave_out()
 
 if not hasattr(os, "fork"):

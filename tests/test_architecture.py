@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers import PROJECT
-from imports import (
+from tests.support.imports import (
     BETWEEN_ROOMS,
     FILES,
     FROM_CORE,

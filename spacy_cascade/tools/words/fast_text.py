@@ -53,7 +53,10 @@ class _Header:
     def is_damaged(self) -> bool:
         """Whether no model has such parts."""
         are_few = 1 <= self.hashes <= _MOST_HASHES and self.longest <= _MOST_CHARACTERS
-        return self.width < 1 or not are_few or (self.longest > 0 and self.buckets < 1)
+        # fastText has no parts where the longest has 0 characters; floret always has some.
+        are_sizes = 0 <= self.shortest <= self.longest or not self.is_compact
+        are_there = self.buckets >= 1 or self.longest <= 0
+        return self.width < 1 or not (are_few and are_sizes and are_there)
 
 
 def read_fast_text(path: Path, max_words: int) -> tuple[list[str], Reals2d]:

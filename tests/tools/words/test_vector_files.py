@@ -263,6 +263,7 @@ def test_other_versions_and_compressed_files(trained: Path, tmp_path: Path) -> N
 def packed(
     width: int = 2,
     buckets: int = 3,
+    shortest: int = 1,
     longest: int = 3,
     hashes: int = 1,
     n_words: int = 1,
@@ -272,7 +273,7 @@ def packed(
     is_compressed: int = 0,
 ) -> bytes:
     """A model of one word, or none, in a form of floret's; 2 is the compact one."""
-    settings = (width, 5, 1, 1, 5, 1, 1, 2, buckets, 1, longest, form, hashes, 0, 1e-4)
+    settings = (width, 5, 1, 1, 5, 1, 1, 2, buckets, shortest, longest, form, hashes, 0, 1e-4)
     words = struct.pack("<iiiqq", n_words, n_words, 0, 9, n_pruned)
     words += (b"the\0" + struct.pack("<qb", 9, 0)) * n_words
     sizes = struct.pack("<?qq", is_compressed, n_rows, width)
@@ -283,6 +284,7 @@ def packed(
 @pytest.mark.parametrize(
     "settings",
     [{}, {"longest": 100}, {"hashes": 4}, {"buckets": 1, "n_rows": 2}, {"width": 1},
+     {"shortest": 0}, {"shortest": 3}, {"form": 1, "shortest": 3, "longest": 2},
      {"form": 1, "longest": 0, "buckets": 0, "n_rows": 1}, {"form": 1, "hashes": 9}],
 )  # fmt: skip
 def test_settings_at_their_ends(tmp_path: Path, settings: dict[str, int]) -> None:
@@ -296,6 +298,8 @@ def test_settings_at_their_ends(tmp_path: Path, settings: dict[str, int]) -> Non
     [
         {"width": 0},
         {"longest": 101},
+        {"shortest": -1},
+        {"shortest": 4},
         {"hashes": 0},
         {"hashes": 5},
         {"longest": 1, "buckets": 0, "n_rows": 1},

@@ -224,6 +224,7 @@ OTHERS = [
     ({"type": "textarea", "value": {"text": ["x"]}}, "results of the type textarea"),
     ({"type": "labels", "value": SPAN}, "regions without a label"),
     ({"type": "labels", "value": {**SPAN, "labels": []}}, "regions without a label"),
+    ({"type": "labels", "value": {**SPAN, "": True}}, "regions without a label"),
     ({"value": {**SPAN, "labels": "PER"}}, "results of the type unknown"),
     (region({"start": 0.5, "end": 1.5, "channel": 0}), "regions of audio or video"),
     (region({"start": 0.5, "end": 1.5}, original_length=9.0), "regions of audio or video"),

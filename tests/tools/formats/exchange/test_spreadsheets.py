@@ -284,6 +284,13 @@ def test_bad_cells_name_their_row_and_can_be_skipped(tmp_path: Path) -> None:
     assert entities_in(tmp_path / "out.spacy") == [("Kim", "PER")]
 
 
+@pytest.mark.parametrize("cell", ["{'PER'}", "[{(0, 3, 'PER')}]", "[{(0, 3): 'PER'}]", "[b'PER']"])
+def test_values_of_python_that_json_has_not(tmp_path: Path, cell: str) -> None:
+    path = written(tmp_path / "in.csv", as_csv([["text", "entities"], ["Kim left.", cell]]))
+    with pytest.raises(CorpusError, match=r"in\.csv:2: the cell .* is no list of entities"):
+        texts_in(path)
+
+
 def test_rows_of_entities_lack_their_texts(tmp_path: Path) -> None:
     rows = [["document", "start", "end", "text", "label"], ["0", "0", "3", "Kim", "PER"]]
     for n_first in (0, 1):

@@ -282,10 +282,12 @@ def _document(
     meta = sentences[0].meta
     name = meta.get("newdoc id") or meta.get("sent_id") or ""
     where = f"{source.path}:{sentences[0].line}"
+    text = "".join(pieces)
+    # Blanks after the last word are no text; a word may end in one, too.
+    ends = len(text.rstrip(" ")), *(end for _, end in words[-1:])
     return AnnotatedText(
-        "".join(pieces).rstrip(" "), tuple(mentions), name, where, tuple(words),
-        sentences=tuple(starts),
-    )  # fmt: skip
+        text[: max(ends)], tuple(mentions), name, where, tuple(words), sentences=tuple(starts)
+    )
 
 
 def _tags_of(words: Words) -> list[str]:

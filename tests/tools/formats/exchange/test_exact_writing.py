@@ -328,3 +328,22 @@ def test_brackets_are_spans_in_the_order_in_which_they_begin(
         (*((start // 2, (end + 1) // 2) for start, end in one.parts), one.label)
         for one in text.mentions
     ] == expected
+
+
+@pytest.mark.parametrize(
+    ("last", "misc", "text"),
+    [
+        ("vide", "_", "Rien vide"),
+        ("vide", "SpacesAfter=\\s\\n", "Rien vide \n"),
+        (" ", "_", "Rien  "),
+        ("vide ", "SpaceAfter=No", "Rien vide "),
+    ],
+)
+def test_the_last_word_of_conll_u_may_end_in_a_blank(
+    last: str, misc: str, text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "in.conllu"
+    path.write_text(ROW.format(1, "Rien", "_") + ROW.format(2, last, misc) + "\n")
+    (found,) = texts_in(path)
+    assert found.text == text
+    assert found.words == ((0, 4), (5, 5 + len(last)))
